@@ -91,8 +91,18 @@ fn read_opened(path: &Path, max: u64, opened: io::Result<File>) -> Result<Vec<u8
 }
 
 /// Reads the config file at `path`, at most [`CONFIG_BYTES_MAX`] bytes of UTF-8.
+///
+/// A pipe is read to its end, as in `--config <(program)`.
 pub fn read_config(path: &Path) -> Result<String, FileError> {
-    let bytes = read_file(path, CONFIG_BYTES_MAX)?;
+    config_text(path, read_file(path, CONFIG_BYTES_MAX)?)
+}
+
+/// Reads a config file again. A pipe would wait for a writer, and is an error.
+pub fn reread_config(path: &Path) -> Result<String, FileError> {
+    config_text(path, read_regular_file(path, CONFIG_BYTES_MAX)?)
+}
+
+fn config_text(path: &Path, bytes: Vec<u8>) -> Result<String, FileError> {
     String::from_utf8(bytes).map_err(|error| {
         let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = 1 + good.iter().filter(|byte| **byte == b'\n').count();
@@ -149,6 +159,7 @@ pub(super) fn open_to_write(path: &Path, options: &mut OpenOptions) -> io::Resul
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::io::StateFile;
     use std::{env, process};
 
     fn scratch(name: &str, bytes: &[u8]) -> PathBuf {
@@ -220,6 +231,9 @@ mod tests {
         for path in [&*pipe, Path::new("/dev/zero"), &env::temp_dir()] {
             let error = open_regular(path).unwrap_err().to_string();
             assert_eq!(error, "is not a regular file", "{}", path.display());
+            assert!(reread_config(path).is_err(), "{}", path.display());
+            let state = StateFile::read(path).unwrap_err();
+            assert!(state.contains("not readable: is not a regular file"), "{state}");
         }
         fs::remove_file(pipe).unwrap();
     }

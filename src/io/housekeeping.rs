@@ -67,7 +67,7 @@ impl<'a, N: Hosted + ?Sized> Housekeeping<'a, N> {
             lookups: Lookups::new(Arc::clone(&waker)),
             _waker: waker,
             lines_left: false,
-            next_progress: progress.as_ref().map_or(Millis::NEVER, |one| now + one.interval),
+            next_progress: progress.as_ref().map_or(Millis::NEVER, |one| now + one.first),
             progress,
             count_interval: options.count_interval,
             next_count: now + options.count_interval,
@@ -77,8 +77,9 @@ impl<'a, N: Hosted + ?Sized> Housekeeping<'a, N> {
         })
     }
 
-    /// Tells the service manager that the node serves.
-    pub(super) fn begin(&self) {
+    /// Tells monitors and the service manager that the node serves.
+    pub(super) fn begin(&mut self, engine: &Loop<'_, N>, now: Millis) {
+        self.report_progress(engine, now);
         #[cfg(unix)]
         self.service_manager.iter().for_each(ServiceManager::ready);
     }
@@ -152,13 +153,18 @@ impl<'a, N: Hosted + ?Sized> Housekeeping<'a, N> {
         if let Some(manager) = &mut self.service_manager {
             manager.report(now, || engine.node.state());
         }
+        self.report_progress(engine, now);
+        None
+    }
+
+    /// Calls the progress callback if it is due.
+    fn report_progress(&mut self, engine: &Loop<'_, N>, now: Millis) {
         if self.next_progress <= now
             && let Some(progress) = &mut self.progress
         {
             (progress.call)(engine.node, now, &engine.counters);
             self.next_progress = now + progress.interval.max(Millis(1));
         }
-        None
     }
 
     fn handle_signal(&mut self, engine: &mut Loop<'_, N>, request: Request) -> Option<ExitReason> {
@@ -185,7 +191,8 @@ impl<'a, N: Hosted + ?Sized> Housekeeping<'a, N> {
                     Some(call) => call().iter().for_each(|line| run_line(engine, line)),
                     None => log::info!("received SIGHUP: no file to reopen"),
                 }
-                self.begin();
+                let now = engine.now();
+                self.begin(engine, now);
             }
         }
         None

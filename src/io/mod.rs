@@ -80,7 +80,7 @@ pub use colors::Colors;
 pub use console::Console;
 pub use console_clients::ConsoleSocket;
 pub use event_loop::run;
-pub use files::{FileError, read_config, read_file, read_regular_file};
+pub use files::{FileError, read_config, read_file, read_regular_file, reread_config};
 pub use game_folder::{GameFolder, read_game_folder};
 pub use game_log::{GameLog, LogFile};
 #[cfg(any(feature = "http", feature = "metrics"))]

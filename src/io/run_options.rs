@@ -35,6 +35,8 @@ pub type ProgressFn<'a, N> = dyn FnMut(&N, Millis, &LoopCounters) + 'a;
 
 /// Callback during a run.
 pub struct Progress<'a, N: ?Sized> {
+    /// Time of the first call after the start, in ms; 0 is before the node counts as started.
+    pub first: Millis,
     /// Minimum time between two calls, in ms.
     pub interval: Millis,
     /// The callback.

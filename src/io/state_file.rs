@@ -16,6 +16,8 @@ use std::{
     time::Duration,
 };
 
+use super::files::open_regular;
+
 /// Longest state file that is read, in bytes.
 const BYTES_MAX: u64 = 512 << 20;
 
@@ -50,7 +52,7 @@ impl StateFile {
     /// A sentence with path and problem.
     pub fn read_up_to(path: &Path, most: u64) -> Result<Option<String>, String> {
         let mut bytes = Vec::new();
-        let read = File::open(path).and_then(|file| file.take(most + 1).read_to_end(&mut bytes));
+        let read = open_regular(path).and_then(|file| file.take(most + 1).read_to_end(&mut bytes));
         match read {
             Ok(len) if len as u64 > most => {
                 Err(format!("state file {} too long (max {most} bytes)", path.display()))

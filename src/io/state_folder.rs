@@ -1,6 +1,7 @@
 //! State folder on disk: files that threads replace.
 //!
-//! Invariant: folder, files and threads are created with the first write, unless the folder is checked at the start.
+//! Invariants: folder, files and threads are created with the first write, unless the folder is checked at the start.
+//! One process uses a folder: it holds the lock of a file there.
 
 use std::{
     cell::{Cell, RefCell},
@@ -9,8 +10,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::StateFile;
+use super::{StateFile, files::open_to_write};
 use crate::model::state_folder::StateFolder;
+
+/// File whose lock a process holds that uses the folder.
+const LOCK: &str = "lock";
+
+/// Names that are tried for a file kept aside, so that an earlier one stays.
+const MAX_KEPT: usize = 9;
 
 /// Folder with state files of this process.
 #[derive(Debug)]
@@ -19,13 +26,20 @@ pub struct DiskState {
     files: RefCell<BTreeMap<String, StateFile>>,
     /// Whether the last try to start a file failed, which is logged once.
     is_failing: Cell<bool>,
+    /// Held until the end of the process.
+    lock: RefCell<Option<fs::File>>,
 }
 
 impl DiskState {
     /// The folder at a path, which need not exist.
     #[must_use]
     pub fn new(path: PathBuf) -> Self {
-        Self { path, files: RefCell::default(), is_failing: Cell::new(false) }
+        Self {
+            path,
+            files: RefCell::default(),
+            is_failing: Cell::new(false),
+            lock: RefCell::default(),
+        }
     }
 
     /// Path of the folder.
@@ -40,7 +54,41 @@ impl DiskState {
     /// A sentence with path and problem.
     pub fn check(&self) -> Result<(), String> {
         create(&self.path)?;
+        self.lock()?;
         StateFile::start(self.path.join("check")).map(drop)
+    }
+
+    /// Takes the folder for this process, if it exists.
+    ///
+    /// # Errors
+    /// Another process uses it.
+    pub fn claim(&self) -> Result<(), String> {
+        if self.path.is_dir() { self.lock() } else { Ok(()) }
+    }
+
+    /// Locks the folder for this process. A file system without locks has none.
+    fn lock(&self) -> Result<(), String> {
+        let mut held = self.lock.borrow_mut();
+        if held.is_some() {
+            return Ok(());
+        }
+        let mut options = fs::OpenOptions::new();
+        options.write(true).create(true).truncate(false);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let shown = self.path.display();
+        let file = open_to_write(&self.path.join(LOCK), &mut options)
+            .map_err(|error| format!("state folder {shown} not writable: {error}"))?;
+        #[cfg(unix)]
+        {
+            use rustix::fs::{FlockOperation, flock};
+            let locked = flock(&file, FlockOperation::NonBlockingLockExclusive);
+            if locked == Err(rustix::io::Errno::WOULDBLOCK) {
+                return Err(format!("state folder {shown} is used by another process"));
+            }
+        }
+        *held = Some(file);
+        Ok(())
     }
 
     /// Starts the thread of a file, unless it runs.
@@ -48,6 +96,7 @@ impl DiskState {
         let mut files = self.files.borrow_mut();
         if !files.contains_key(name) {
             create(&self.path)?;
+            self.lock()?;
             files.insert(name.to_owned(), StateFile::start(self.path.join(name))?);
         }
         Ok(())
@@ -88,7 +137,12 @@ impl StateFolder for DiskState {
     }
 
     fn keep_aside(&self, name: &str) -> Result<String, String> {
-        let kept = format!("{name}.bad");
+        let free = |kept: &String| !self.path.join(kept).exists();
+        let numbered = (2..=MAX_KEPT).map(|number| format!("{name}.bad{number}"));
+        let kept = std::iter::once(format!("{name}.bad")).chain(numbered).find(free);
+        let kept = kept.ok_or_else(|| {
+            format!("{} not renamed: {name}.bad to {name}.bad{MAX_KEPT} exist", self.path_of(name))
+        })?;
         fs::rename(self.path.join(name), self.path.join(&kept))
             .map_err(|error| format!("{} not renamed: {error}", self.path_of(name)))?;
         Ok(kept)
@@ -122,8 +176,27 @@ mod tests {
         assert_eq!(folder.keep_aside("bans.jsonl").as_deref(), Ok("bans.jsonl.bad"));
         assert_eq!(folder.read("bans.jsonl", 99), Ok(None));
         assert!(folder.keep_aside("bans.jsonl").unwrap_err().contains("not renamed"));
+        fs::write(path.join("bans.jsonl"), "again").unwrap();
+        assert_eq!(folder.keep_aside("bans.jsonl").as_deref(), Ok("bans.jsonl.bad2"));
         assert!(folder.check().is_ok());
-        assert_eq!(fs::read_dir(&path).unwrap().count(), 1);
+        assert_eq!(fs::read_dir(&path).unwrap().count(), 3);
+        fs::remove_dir_all(path).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn state_folder_belongs_to_one_process() {
+        let path = std::env::temp_dir().join(format!("fragd-shared-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        let (first, second) = (DiskState::new(path.clone()), DiskState::new(path.clone()));
+        first.claim().unwrap();
+        assert!(!path.exists());
+        assert!(first.write("bans.jsonl", "first\n".to_owned()));
+        let error = second.claim().unwrap_err();
+        assert!(error.ends_with(" is used by another process"), "{error}");
+        assert!(second.check().is_err() && !second.write("bans.jsonl", "second\n".to_owned()));
+        drop(first);
+        second.claim().unwrap();
         fs::remove_dir_all(path).unwrap();
     }
 

@@ -113,6 +113,7 @@ fn show(
         console: Console::Reader(Box::new(Keys::default())),
         output: ConsoleOutput::Writer(Box::new(std::io::sink())),
         progress: Some(Progress {
+            first: DRAW_INTERVAL,
             interval: DRAW_INTERVAL,
             call: Box::new(move |browser: &LiveBrowser, _, _: &_| {
                 let (width, height) = terminal.size();

@@ -78,6 +78,7 @@ fn host(settings: &MasterSettings) -> Result<(), String> {
     let mut next_save = clock.now() + STATE_INTERVAL;
     let file = state.as_ref();
     let progress = (file.is_some() || pages.is_some()).then(|| Progress {
+        first: Millis(0),
         interval: if pages.is_some() { master_pages::INTERVAL } else { STATE_INTERVAL },
         call: Box::new(move |master: &Master, now, _: &_| {
             if let Some(pages) = &mut pages {

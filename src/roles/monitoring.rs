@@ -159,5 +159,5 @@ pub(super) fn serve<N: Monitored>(
             node.copy_samples(&mut last);
         }
     };
-    Ok(Progress { interval: INTERVAL, call: Box::new(call) })
+    Ok(Progress { first: Millis(0), interval: INTERVAL, call: Box::new(call) })
 }

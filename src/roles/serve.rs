@@ -1,6 +1,10 @@
 //! Server role (`fragd serve`).
 
-use std::{cell::RefCell, path::PathBuf, rc::Rc};
+use std::{
+    cell::RefCell,
+    path::{Path, PathBuf},
+    rc::Rc,
+};
 
 use super::reload::{Reload, ReloadCounters};
 use fragd::{
@@ -34,7 +38,7 @@ pub(crate) fn run(options: &ServeOptions) -> ExitStatus {
         eprintln!("fragd: {what}");
         return ExitStatus::UsageError;
     }
-    let config = match config(options) {
+    let config = match config(options, io::read_config) {
         Ok(config) => config,
         Err(error) => {
             eprintln!("fragd: {error}");
@@ -72,7 +76,10 @@ pub(crate) fn run(options: &ServeOptions) -> ExitStatus {
 }
 
 /// Reads the config file. Returns its path and its text.
-pub(super) fn config(options: &ServeOptions) -> Result<Option<(String, String)>, String> {
+pub(super) fn config(
+    options: &ServeOptions,
+    read: fn(&Path) -> Result<String, io::FileError>,
+) -> Result<Option<(String, String)>, String> {
     // Container images set the variable, so that other arguments keep their configuration.
     let variable = || std::env::var_os(CONFIG_VARIABLE).filter(|path| !path.is_empty());
     let (path, origin) = match (&options.config, variable()) {
@@ -80,7 +87,7 @@ pub(super) fn config(options: &ServeOptions) -> Result<Option<(String, String)>,
         (None, Some(path)) => (PathBuf::from(path), format!("{CONFIG_VARIABLE}: ")),
         (None, None) => return Ok(None),
     };
-    let text = io::read_config(&path).map_err(|error| format!("{origin}{error}"))?;
+    let text = read(&path).map_err(|error| format!("{origin}{error}"))?;
     Ok(Some((path.display().to_string(), text)))
 }
 
@@ -219,7 +226,8 @@ fn play<O: Observer>(
         log::info!("listening on UDP {address}, announced as protocol 43");
     }
     let mut reopener = game_log.as_ref().map(GameLog::reopener);
-    let progress = progress.map(|Progress { interval, mut call }| Progress {
+    let progress = progress.map(|Progress { first, interval, mut call }| Progress {
+        first,
         interval,
         call: Box::new(move |node: &Observed<Server, O>, now, counters: &_| {
             call(node.node(), now, counters);

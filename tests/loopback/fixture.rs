@@ -376,6 +376,7 @@ fn listen_and_host(set: &[(&str, &str)]) -> (Hosting, mpsc::Receiver<()>) {
             console: Console::Reader(Box::new(lines)),
             output: ConsoleOutput::Writer(Box::new(std::io::sink())),
             progress: Some(Progress {
+                first: Millis(0),
                 interval: Millis(5),
                 call: Box::new(move |server: &Server, _, engine| {
                     *shared.lock().unwrap() = Look {

@@ -134,7 +134,11 @@ fn server_with_map() -> Server {
 /// Samples a thread's processor time every few milliseconds.
 fn sampling<'a, N: ?Sized + 'a>(watch: &SchedWatch) -> Option<Progress<'a, N>> {
     let watch = watch.clone();
-    Some(Progress { interval: Millis(5), call: Box::new(move |_, _, _| watch.sample()) })
+    Some(Progress {
+        first: Millis(0),
+        interval: Millis(5),
+        call: Box::new(move |_, _, _| watch.sample()),
+    })
 }
 
 /// Sends the load at each rate in turn, each from its time on.

@@ -85,7 +85,7 @@ pub fn run<N: Hosted + ?Sized>(
     engine.drain();
     // A script that waits for the first answer then reads the log of the start.
     logging::end_gathering();
-    housekeeping.begin();
+    housekeeping.begin(&engine, clock.now());
     let reason = loop {
         if engine.node.is_finished() {
             break ExitReason::Finished;

@@ -255,6 +255,7 @@ fn drive(
         // Events of bots go to the progress display; standard output has only the summary.
         output: ConsoleOutput::Writer(display.output()),
         progress: Some(Progress {
+            first: interval,
             interval,
             call: Box::new(move |bots: &Observed<Bots, _>, _, _: &_| display.show(bots.node())),
         }),
