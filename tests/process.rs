@@ -1107,6 +1107,31 @@ fn check_names_errors_with_their_places() {
         "bad.cfg",
         "set sv_fps 300\nexec nosuch\nmap nosuchmap\nstats\nquitt\nsets rconPassword x\n",
     );
+    write(
+        "more.cfg",
+        "set net_port 5\nvstr nothere\nset d1 \"map fragdl ; vstr d2\"\nsv_hostnam x\nmap fragdl\n/* x\n",
+    );
+    write(
+        "paths.toml",
+        "rconPasswordFile = \"/nonexist\"\nsv_console = \"/nonexist/x\"\nsv_state = \"paths.toml\"\nfs_game = \"nomod\"\n",
+    );
+    let (code, text) = check(&["paths.toml", "more.cfg"]);
+    assert_eq!(code, Some(2), "{text}");
+    for expected in [
+        "error: more.cfg:1: net_port is write protected",
+        "note: more.cfg:2: vstr: nothere is not set before",
+        "note: d1: map fragdl not found; did you mean fragd1?",
+        "note: more.cfg:4: unknown command sv_hostnam; did you mean sv_hostname?",
+        "error: more.cfg:5: map fragdl not found; did you mean fragd1?",
+        "note: more.cfg:6: comment /* not closed",
+        "note: paths.toml:1: rconPasswordFile: /nonexist not found",
+        "note: paths.toml:2: sv_console: folder /nonexist not found",
+        "note: paths.toml:3: sv_state: paths.toml is not a folder",
+        "error: paths.toml:4: fs_game: mod nomod not found",
+        "2 files: 3 errors, 7 notes; ",
+    ] {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
     let (code, text) = check(&["bad.toml", "bad.cfg"]);
     assert_eq!(code, Some(2), "{text}");
     for line in [

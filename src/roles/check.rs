@@ -1,12 +1,19 @@
 //! Check role (`fragd check`): judges configuration files without starting a server.
 
+use std::path::Path;
+
 use fragd::{
     cli::{ConfigCheckOptions, ExitStatus},
-    settings::{Settings, key, place_of_error},
+    io,
+    model::text::counted,
+    settings::{Key, Settings, Text, key, place_of_error},
 };
 use serde_json::json;
 
 use super::{config_files::ConfigReader, game_data};
+
+/// Longest file of `rconPasswordFile`, in bytes.
+const MAX_PASSWORD_FILE_LEN: u64 = 4096;
 
 /// Checks the files.
 pub(crate) fn run(options: &ConfigCheckOptions) -> ExitStatus {
@@ -23,15 +30,43 @@ pub(crate) fn run(options: &ConfigCheckOptions) -> ExitStatus {
         if let Err(error) = settings.start() {
             reader.error(format!("{}{error}", place_of_error(&settings, &error)));
         }
-        if settings.is_chosen(key::MAP) {
-            let from = settings.origin_of(key::MAP);
-            reader.check_map(settings.text(key::MAP), &format!("{from}map: "));
+        if let Some(error) = reader.missing_map(settings.text(key::MAP))
+            && settings.is_chosen(key::MAP)
+        {
+            reader.error(format!("{}map: {error}", settings.origin_of(key::MAP)));
         }
     }
+    reader.check_rotations(&settings);
+    if let Err(error) = game_data::check_mod(&settings) {
+        reader.error(error);
+    }
+    files_that_are_missing(&settings).into_iter().for_each(|note| reader.note(note));
     let is_ok = reader.errors.is_empty();
     let status = if is_ok { ExitStatus::Done } else { ExitStatus::UsageError };
     let text = if options.json { as_json(&reader) } else { as_text(&reader, options, has_maps) };
     super::output::show(&text, status)
+}
+
+/// Notes files and folders that the start needs. They may exist where the server runs, or for its user.
+fn files_that_are_missing(settings: &Settings) -> Vec<String> {
+    let named = |key: Key<Text>| Some(settings.text(key)).filter(|name| !name.is_empty());
+    let password = named(key::RCON_PASSWORD_FILE).and_then(|path| {
+        let error = io::read_regular_file(Path::new(path), MAX_PASSWORD_FILE_LEN).err()?;
+        Some((key::RCON_PASSWORD_FILE, error.to_string()))
+    });
+    let console = named(key::SV_CONSOLE).and_then(|path| {
+        let folder = Path::new(path).parent().filter(|folder| !folder.as_os_str().is_empty())?;
+        let missing = format!("folder {} not found", folder.display());
+        (!folder.is_dir()).then_some((key::SV_CONSOLE, missing))
+    });
+    let state = named(key::SV_STATE).filter(|path| *path != "none").and_then(|path| {
+        let is_file = Path::new(path).exists() && !Path::new(path).is_dir();
+        is_file.then(|| (key::SV_STATE, format!("{path} is not a folder")))
+    });
+    let found = [password, console, state].into_iter().flatten();
+    found
+        .map(|(key, what)| format!("{}{}: {what}", settings.origin_of(key), key.setting().name))
+        .collect()
 }
 
 fn as_text(reader: &ConfigReader<'_>, options: &ConfigCheckOptions, has_maps: bool) -> String {
@@ -43,11 +78,11 @@ fn as_text(reader: &ConfigReader<'_>, options: &ConfigCheckOptions, has_maps: bo
     }
     let maps = if has_maps { "" } else { "; no game data found: maps and scripts not checked" };
     text.push_str(&format!(
-        "{} files: {} errors, {} notes; {} commands of scripts not run{maps}\n",
-        options.files.len(),
-        reader.errors.len(),
-        reader.notes.len(),
-        reader.commands
+        "{}: {}, {}; {} of scripts not run{maps}\n",
+        counted(options.files.len(), "file"),
+        counted(reader.errors.len(), "error"),
+        counted(reader.notes.len(), "note"),
+        counted(reader.commands, "command")
     ));
     text
 }

@@ -6,11 +6,12 @@ use fragd::{
     game,
     io::{self, GameData},
     model::{
-        CommandArgs,
+        CommandArgs, ConsoleCommands,
         assets::{Assets as _, ScriptPlace},
+        near_files::map_suggestion,
     },
     server::{self, script_text},
-    settings::{Settings, is_ignored, nearest_of, read_script},
+    settings::{SETTINGS, Settings, is_ignored, nearest_of, place_of_error, read_script},
 };
 
 /// Maximum length of a script, in bytes.
@@ -33,6 +34,8 @@ pub(super) struct ConfigReader<'a> {
     scripts: u32,
     /// Refused values and missing files, as `file:line: error`.
     pub(super) errors: Vec<String>,
+    /// Names of the settings whose values scripts set and that were refused.
+    pub(super) refused: Vec<String>,
     /// Values that were read in another form, and unknown names.
     pub(super) notes: Vec<String>,
     /// Settings and variables that scripts set, and commands that were not run.
@@ -42,7 +45,15 @@ pub(super) struct ConfigReader<'a> {
 
 impl<'a> ConfigReader<'a> {
     pub(super) const fn new(data: Option<&'a GameData>) -> Self {
-        Self { data, scripts: 0, errors: Vec::new(), notes: Vec::new(), set: 0, commands: 0 }
+        Self {
+            data,
+            scripts: 0,
+            errors: Vec::new(),
+            refused: Vec::new(),
+            notes: Vec::new(),
+            set: 0,
+            commands: 0,
+        }
     }
 
     /// Reads a script of the game data, which `place` named.
@@ -75,10 +86,15 @@ impl<'a> ConfigReader<'a> {
 
     /// Reads the text of a script.
     pub(super) fn script(&mut self, settings: &mut Settings, name: &str, text: &str, depth: u8) {
+        // As a server does, which reads scripts behind config file and command line.
+        if let Err(error) = settings.start() {
+            self.error(format!("{}{error}", place_of_error(settings, &error)));
+        }
         let found = read_script(settings, name, text, |settings, line, words| {
             self.command(settings, &format!("{name}:{line}: "), words, depth)
         });
         self.set += found.set;
+        self.refused.extend(found.refused);
         found.errors.into_iter().for_each(|error| self.error(error));
         found.notes.into_iter().for_each(|note| self.note(note));
     }
@@ -104,20 +120,40 @@ impl<'a> ConfigReader<'a> {
         }
         self.commands += 1;
         if is("map") || is("devmap") {
-            self.check_map(words.get(1), from);
+            if let Some(error) = self.missing_map(words.get(1)) {
+                self.error(format!("{from}{error}"));
+            }
+        } else if is("vstr") && settings.get(words.get(1)).is_none() {
+            self.note(format!("{from}vstr: {} is not set before", words.get(1).escape_default()));
         } else if !is_command {
-            let near = nearest_of(name, command_names());
+            let known = command_names().chain(SETTINGS.iter().map(|row| row.name));
+            let near = nearest_of(name, known);
             let near = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
             self.note(format!("{from}unknown command {}{near}", name.escape_default()));
         }
         true
     }
 
-    /// Checks that a map is in the game data.
-    pub(super) fn check_map(&mut self, map: &str, from: &str) {
-        let is_missing = |data: &GameData| data.find(&format!("maps/{map}.bsp")).is_none();
-        if self.data.is_some_and(is_missing) {
-            self.error(format!("{from}map {} not found", map.escape_default()));
+    /// Error about a map that is not in the game data.
+    pub(super) fn missing_map(&self, map: &str) -> Option<String> {
+        let data = self.data.filter(|data| data.find(&format!("maps/{map}.bsp")).is_none())?;
+        Some(format!("map {} not found{}", map.escape_default(), map_suggestion(data, map)))
+    }
+
+    /// Notes the maps of rotations that are not in the game data. A variable may hold the commands of a later level.
+    pub(super) fn check_rotations(&mut self, settings: &Settings) {
+        let next = settings.get("nextmap").map(|value| ("nextmap", value));
+        let variables = settings.variables().map(|(name, value, _)| (name, value));
+        for (name, value) in variables.chain(next) {
+            for command in ConsoleCommands::new(value) {
+                let words = CommandArgs::parse(command);
+                let is_map = ["map", "devmap"]
+                    .iter()
+                    .any(|known| known.eq_ignore_ascii_case(words.command()));
+                if let Some(error) = self.missing_map(words.get(1)).filter(|_| is_map) {
+                    self.note(format!("{}: {error}", name.escape_default()));
+                }
+            }
         }
     }
 
@@ -155,7 +191,7 @@ impl<'a> ConfigReader<'a> {
         }
     }
 
-    fn note(&mut self, text: String) {
+    pub(super) fn note(&mut self, text: String) {
         if self.notes.len() < MAX_PROBLEMS {
             self.notes.push(text);
         }

@@ -72,11 +72,7 @@ pub(super) fn paths(settings: &Settings) -> Vec<PathBuf> {
 pub(super) fn find(settings: &Settings) -> Result<GameData, String> {
     let folder = settings.choice(key::GAME).name();
     let (paths, mod_folder) = (paths(settings), settings.text(key::FS_GAME));
-    if is_missing(&paths, mod_folder, folder) {
-        warn_about_missing(settings);
-        let name = format!("{}fs_game", settings.origin_of(key::FS_GAME));
-        return Err(missing_mod((&name, "fs_basepath"), mod_folder, &paths));
-    }
+    check_mod(settings).inspect_err(|_| warn_about_missing(settings))?;
     if settings.choice(key::G_RULES) == RulesMode::Flight {
         log::info!("g_rules: running free flight, no map files read");
         return Ok(GameData::default());
@@ -110,6 +106,19 @@ pub(super) fn find(settings: &Settings) -> Result<GameData, String> {
         log::warn!("{warning}");
     }
     Ok(data)
+}
+
+/// Checks that the folder of `fs_game` exists.
+///
+/// # Errors
+/// The place of the setting, the folders that were searched, and the nearest names.
+pub(super) fn check_mod(settings: &Settings) -> Result<(), String> {
+    let (paths, mod_folder) = (paths(settings), settings.text(key::FS_GAME));
+    if !is_missing(&paths, mod_folder, settings.choice(key::GAME).name()) {
+        return Ok(());
+    }
+    let name = format!("{}fs_game", settings.origin_of(key::FS_GAME));
+    Err(missing_mod((&name, "fs_basepath"), mod_folder, &paths))
 }
 
 /// Opens the game data that the settings name, for its scripts and names of maps. Nothing is logged.

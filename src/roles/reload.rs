@@ -10,7 +10,7 @@ use std::sync::{
 
 use fragd::{
     cli::ServeOptions,
-    io::GameData,
+    io::{self, GameData},
     model::{
         CommandArgs,
         assets::{Assets as _, ScriptPlace},
@@ -102,7 +102,7 @@ impl Reload {
     /// Reads all files.
     fn read(&self) -> Result<(Settings, u32), Vec<String>> {
         let lines = |text: String| text.lines().map(str::to_owned).collect::<Vec<_>>();
-        let config = serve::config(&self.options).map_err(lines)?;
+        let config = serve::config(&self.options, io::reread_config).map_err(lines)?;
         let config = config.as_ref().map(|(path, text)| (path.as_str(), text.as_str()));
         let mut settings = self.options.build(config).map_err(lines)?;
         while settings.poll_note().is_some() {}

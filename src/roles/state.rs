@@ -35,13 +35,24 @@ pub(super) fn folder(
         return Ok(None);
     }
     let folder = if named.is_empty() {
-        let Some(path) = usual_path(settings, |name| env::var_os(name)) else { return Ok(None) };
-        DiskState::new(path)
+        let Some(path) = usual_path(settings, |name| env::var_os(name)) else {
+            // A server on any free port is there for a test.
+            let is_lasting = settings.int(key::NET_PORT) != 0;
+            let level = if is_lasting { log::Level::Warn } else { log::Level::Info };
+            log::log!(
+                level,
+                "no state folder: bans and settings end with the server (sv_state names one)"
+            );
+            return Ok(None);
+        };
+        let folder = DiskState::new(path);
+        folder.claim().map_err(|error| format!("{error} (expected another sv_state, or none)"))?;
+        folder
     } else {
         let folder = DiskState::new(named.into());
         let origin = settings.origin_of(key::SV_STATE);
         folder.check().map_err(|error| {
-            format!("{origin}sv_state: {error} (expected a writable folder, or none)")
+            format!("{origin}sv_state: {error} (expected a writable folder of its own, or none)")
         })?;
         folder
     };

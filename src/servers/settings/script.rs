@@ -15,6 +15,8 @@ pub struct ScriptFindings {
     pub set: u32,
     /// Refused settings, as `file:line: error`.
     pub errors: Vec<String>,
+    /// Names of the refused settings.
+    pub refused: Vec<String>,
     /// Values that were read in another form, and names near a setting, as `file:line: note`.
     pub notes: Vec<String>,
 }
@@ -57,6 +59,7 @@ pub fn read_script(
             Ok(_) => findings.set += 1,
             Err(error) if findings.errors.len() < MAX_FINDINGS => {
                 findings.errors.push(format!("{name}:{line}: {error}"));
+                findings.refused.push(setting.to_owned());
             }
             Err(_) => {}
         }
@@ -66,6 +69,12 @@ pub fn read_script(
                 findings.notes.push(format!("{name}:{line}: {note}"));
             }
         }
+    }
+    if let Some(at) = commands.open_comment() {
+        let line = 1 + text[..at].bytes().filter(|&byte| byte == b'\n').count();
+        findings.notes.push(format!(
+            "{name}:{line}: comment /* not closed: the rest is ignored (expected */)"
+        ));
     }
     findings
 }
@@ -102,6 +111,21 @@ mod tests {
             "{errors}"
         );
         assert_eq!(findings.set, 7 - findings.errors.len() as u32);
+    }
+
+    #[test]
+    fn refused_settings_and_open_comments_are_named() {
+        let mut settings = Settings::default();
+        settings.start().expect("defaults");
+        let text = "set timelimit abc\nset net_port 5\nset fraglimit 9\n/* set fraglimit 8";
+        let findings = read_script(&mut settings, "s.cfg", text, |_, _, _| false);
+        assert_eq!(findings.refused, ["timelimit", "net_port"]);
+        assert!(findings.errors[1].starts_with("s.cfg:2: net_port is write protected"));
+        assert_eq!(
+            findings.notes,
+            ["s.cfg:4: comment /* not closed: the rest is ignored (expected */)"]
+        );
+        assert_eq!(settings.get("fraglimit"), Some("9"));
     }
 
     #[test]
