@@ -16,7 +16,7 @@ use std::{
 };
 
 use process_fixture::{Scratch, free_port};
-use rustix::process::{Pid, Resource, Rlimit, prlimit};
+use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, prlimit};
 
 /// Longest wait for what should take a moment.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -40,7 +40,7 @@ impl Drop for Server {
 
 impl Server {
     /// Starts a server and waits until it answers.
-    fn start(folder: &Path) -> Self {
+    fn start(folder: &Path, arguments: &[&str]) -> Self {
         let (port, state) = (free_port(), folder.join("state"));
         let mut command = Command::new("sh");
         // A file size limit acts as a full disk if its signal is ignored.
@@ -57,6 +57,7 @@ impl Server {
         {
             command.args(["+set", name, value]);
         }
+        command.args(arguments);
         command.current_dir(folder).env_remove("RUST_LOG");
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
@@ -106,6 +107,13 @@ impl Server {
     }
 }
 
+/// Asks a server to read its files again.
+fn reload(server: &mut Server, line: &str) {
+    let pid = Pid::from_raw(i32::try_from(server.child.id()).unwrap()).unwrap();
+    kill_process(pid, Signal::HUP).unwrap();
+    server.await_that(line, |server| server.log().contains(line));
+}
+
 /// Whether a line of a script sets a setting to this value.
 fn has_value(archive: &str, name: &str, value: &str) -> bool {
     archive.lines().any(|line| line == format!("seta {name} \"{value}\""))
@@ -116,7 +124,7 @@ fn killed_server_keeps_what_was_promised() {
     let scratch = Scratch::new("killed");
     let mut promised = Vec::new();
     for round in 0..5_u32 {
-        let mut server = Server::start(&scratch.0);
+        let mut server = Server::start(&scratch.0, &[]);
         let log = server.log();
         assert!(!log.contains(".bad") && !log.contains("not used"), "{log}");
         for number in &promised {
@@ -157,7 +165,7 @@ fn killed_server_keeps_what_was_promised() {
 #[test]
 fn full_disk_delays_changes_and_loses_none() {
     let scratch = Scratch::new("full");
-    let mut server = Server::start(&scratch.0);
+    let mut server = Server::start(&scratch.0, &[]);
     server.run("ban 192.0.2.1 2h");
     server.run("sv_hostname before");
     server.await_that("first files", |server| {
@@ -197,7 +205,7 @@ fn unreadable_state_is_kept_aside() {
     fs::write(state.join("audit.jsonl"), b"{}\n\xff\xff\n").unwrap();
     // A folder is as unreadable as a file of another user.
     fs::create_dir(state.join("bans.jsonl")).unwrap();
-    let mut server = Server::start(&scratch.0);
+    let mut server = Server::start(&scratch.0, &[]);
     let log = server.log();
     for name in ["settings.cfg", "values.json", "bans.jsonl"] {
         assert!(state.join(format!("{name}.bad")).exists(), "{name}: {log}");
@@ -211,7 +219,7 @@ fn unreadable_state_is_kept_aside() {
 #[test]
 fn thousand_bans_survive_a_kill() {
     let scratch = Scratch::new("thousand");
-    let mut server = Server::start(&scratch.0);
+    let mut server = Server::start(&scratch.0, &[]);
     for number in 0..1000 {
         server.run(&format!("ban 10.0.{}.{} 7d reason {number}", number / 256, number % 256));
         if number % 5 == 0 {
@@ -224,10 +232,49 @@ fn thousand_bans_survive_a_kill() {
             && has_value(&server.file("settings.cfg"), "own995", "value 995")
     });
     server.child.kill().unwrap();
-    let mut server = Server::start(&scratch.0);
+    let mut server = Server::start(&scratch.0, &[]);
     let log = server.log();
     assert!(log.contains("bans.jsonl: 1000 entries"), "{log}");
     assert!(log.contains("settings.cfg: 200 settings"), "{log}");
     server.run("writeconfig all");
     server.await_that("values", |server| has_value(&server.file("all.cfg"), "own0", "value 0"));
+}
+
+#[test]
+fn reload_leaves_archived_values() {
+    let scratch = Scratch::new("archived");
+    let write = |name: &str, text: &str| fs::write(scratch.0.join(name), text).unwrap();
+    write("f.toml", "sv_hostname = \"first\"\ntimelimit = 5\n");
+    write("s.cfg", "set fraglimit 5\nexec own\n");
+    let arguments = ["--config", "f.toml", "+exec", "./s.cfg"];
+    fs::create_dir(scratch.0.join("state")).unwrap();
+    write("state/own.cfg", "seta capturelimit \"5\"\n");
+    let mut server = Server::start(&scratch.0, &arguments);
+    server.run("sv_hostname console");
+    server.run("fraglimit 7");
+    server.await_that("an archive", |server| {
+        has_value(&server.file("settings.cfg"), "fraglimit", "7")
+    });
+    write("f.toml", "sv_hostname = \"second\"\ntimelimit = 6\n");
+    write("s.cfg", "set fraglimit 6\nexec own\n");
+    reload(
+        &mut server,
+        "reload: 2 applied, 0 with the next map, 0 need a restart, 0 refused, 1 archived;",
+    );
+    let log = server.log();
+    for line in [
+        "reload: sv_hostname = \"second\": the archived value stays (reset removes it)",
+        "reload: timelimit = \"6\": applied",
+        "reload: fraglimit = \"6\": applied",
+    ] {
+        assert!(log.contains(line), "{line} not in {log}");
+    }
+    server.await_that("an act", |server| server.file("audit.jsonl").contains("reloaded 2 applied"));
+    thread::sleep(PROMISED);
+    let archive = server.file("settings.cfg");
+    assert_eq!(archive.lines().count(), 3, "a reload archives nothing: {archive}");
+    drop(server);
+    let log = Server::start(&scratch.0, &arguments).log();
+    assert!(log.contains("fraglimit is \"6\" (./s.cfg:1), not the archived \"7\""), "{log}");
+    assert!(!log.contains("sv_hostname is"), "{log}");
 }

@@ -16,7 +16,9 @@ const MAX_NAME_LEN: usize = 60;
 /// Archives a setting that the running line has changed, if the line does that.
 pub(super) fn note(server: &mut Server, command: SetCommand, name: &str) {
     let is_asked = command == SetCommand::Seta;
-    let is_kept = is_asked || server.texts.is_direct();
+    // A rotation, which the game runs, may have `seta` in its steps.
+    let is_run_by_game = server.core.console.runs_game_lines();
+    let is_kept = is_asked && !is_run_by_game || server.texts.is_direct();
     if command == SetCommand::Setu || !is_kept || !may_archive(server) {
         return;
     }

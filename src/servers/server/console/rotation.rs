@@ -93,7 +93,7 @@ mod tests {
     fn steps_of_a_chain_are_reached() {
         let mut settings = Settings::default();
         for (name, value) in [
-            ("d1", "map a ; set nextmap \"vstr d2\""),
+            ("d1", "map a ; set nextmap vstr d2"),
             ("d2", "map b;set nextmap vstr d3"),
             ("d3", "map c ; set nextmap vstr d1"),
             ("other", "map d"),
