@@ -130,7 +130,7 @@ impl Hosted for Echo {
                 }
                 self.finished = !self.stubborn;
             }
-            Input::Lookup(_) | Input::PortFailed(_) | Input::Oversize(_) => {}
+            Input::Calendar(_) | Input::Lookup(_) | Input::PortFailed(_) | Input::Oversize(_) => {}
         }
     }
 

@@ -1,7 +1,7 @@
-//! Config files.
+//! Config files and archived settings.
 #![no_main]
 
-use fragd::settings::{GameFolder, Settings};
+use fragd::settings::{ArchivedSettings, GameFolder, Settings};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
@@ -14,4 +14,10 @@ fuzz_target!(|data: &[u8]| {
     let shown: usize =
         settings.serverinfo().map(|(name, value)| name.len() + value.len() + 2).sum();
     assert!(shown <= 1024, "{shown} bytes");
+    if let Ok(archive) = ArchivedSettings::parse(text) {
+        let written = archive.to_text();
+        let read = ArchivedSettings::parse(&written).expect("an archive that was written");
+        assert_eq!(read.to_text(), written);
+        archive.apply(&mut settings, "fuzz.cfg", |_| false);
+    }
 });

@@ -1,6 +1,6 @@
-//! Game log file (`games.log`): written by a background writer, with rotation.
+//! Game log (`games.log`) and audit log (`audit.jsonl`): written by a background writer, with rotation.
 //!
-//! Lines are written at once with `g_logSync`, otherwise within a second.
+//! Lines of the game log are written at once with `g_logSync`, otherwise within a second.
 //! Invariants: at most `BOUNDS` are queued; later pieces are dropped, counted and reported; an unwritable
 //! file costs one warning until it is writable again; queued lines are written before the log is dropped,
 //! unless the disk hangs.
@@ -16,6 +16,7 @@ use super::{
     background::{BackgroundWriter, Sink, WriterOptions},
     byte_queue::Bounds,
     files::open_to_write,
+    state_folder,
 };
 
 /// Bounds of the queue.
@@ -24,34 +25,77 @@ const BOUNDS: Bounds = Bounds { messages: 4096, bytes: 16 << 20 };
 const GATHER: Duration = Duration::from_secs(1);
 /// Maximum wait for the disk on exit.
 const LAST_WRITE: Duration = Duration::from_secs(2);
-/// Number of rotated files kept.
-pub const KEPT_FILES: u32 = 5;
 
-/// Path, durability and rotation of a game log.
+/// Kind of a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogKind {
+    /// Log of matches for statistics: five old files are kept, as `games.log.1` to `games.log.5`.
+    Game,
+    /// Log of administration in the state folder: one old file is kept, as `audit.1.jsonl`. It is for its owner only.
+    Audit,
+}
+
+impl LogKind {
+    /// Name in messages.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Game => "game log",
+            Self::Audit => "audit log",
+        }
+    }
+
+    /// Number of rotated files kept.
+    const fn kept_files(self) -> u32 {
+        match self {
+            Self::Game => 5,
+            Self::Audit => 1,
+        }
+    }
+
+    /// Path of a rotated file.
+    fn numbered(self, path: &Path, number: u32) -> PathBuf {
+        match (self, path.extension()) {
+            (Self::Audit, Some(end)) => {
+                path.with_extension(format!("{number}.{}", end.to_string_lossy()))
+            }
+            _ => {
+                let mut name = path.as_os_str().to_owned();
+                name.push(format!(".{number}"));
+                name.into()
+            }
+        }
+    }
+}
+
+/// Path, durability and rotation of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogFile {
+    /// Kind of the log.
+    pub kind: LogKind,
     /// Path of the file. Lines are appended.
     pub path: PathBuf,
     /// Whether each piece is written and synced to disk at once.
     pub sync: bool,
-    /// Size in bytes at which the file is renamed to `path.1`, older files to `path.2` and so on.
+    /// Size in bytes at which the file is renamed, and older files with it.
     pub max_bytes: Option<u64>,
 }
 
-/// Handle to the game log's background writer.
+/// Handle to the background writer of a log.
 #[derive(Debug)]
 pub struct GameLog {
+    name: &'static str,
     writer: BackgroundWriter,
 }
 
 impl GameLog {
     /// Starts the writer. The file is opened with the first lines.
     pub fn start(file: LogFile) -> io::Result<Self> {
-        let report = Box::new(|total| {
-            log::warn!("game log: {total} writes lost in all: disk too slow");
+        let name = file.kind.name();
+        let report = Box::new(move |total| {
+            log::warn!("{name}: {total} writes lost in all: disk too slow");
         });
-        let options = WriterOptions { name: "game log", bounds: BOUNDS, report, spare: None };
-        Ok(Self { writer: BackgroundWriter::start(options, GameLogSink::new(file))? })
+        let options = WriterOptions { name, bounds: BOUNDS, report, spare: None };
+        Ok(Self { name, writer: BackgroundWriter::start(options, GameLogSink::new(file))? })
     }
 
     /// Queues whole lines. Never waits.
@@ -74,7 +118,7 @@ impl GameLog {
     /// Waits until everything is written. All reopeners must be gone.
     pub fn finish(self) {
         if !self.writer.finish(Some(LAST_WRITE)) {
-            log::warn!("game log: last writes lost: disk not responding");
+            log::warn!("{}: last writes lost: disk not responding", self.name);
         }
     }
 }
@@ -105,15 +149,20 @@ impl GameLogSink {
         match result {
             Ok(()) if self.failed => {
                 self.failed = false;
-                log::info!("game log {} writable again", self.to.path.display());
+                log::info!("{} {} writable again", self.to.kind.name(), self.to.path.display());
             }
             Ok(()) => {}
             Err(error) => {
                 self.open = None;
                 if !self.failed {
                     self.failed = true;
+                    let hint = match self.to.kind {
+                        LogKind::Game => " (set g_log \"\" to disable)",
+                        LogKind::Audit => "",
+                    };
                     log::warn!(
-                        "game log {} not writable: {error}; continuing without it (set g_log \"\" to disable)",
+                        "{} {} not writable: {error}; continuing without it{hint}",
+                        self.to.kind.name(),
                         self.to.path.display()
                     );
                 }
@@ -128,10 +177,9 @@ impl GameLogSink {
         }
         if self.open.is_none() {
             if fs::metadata(&self.to.path).is_ok_and(|data| data.is_file() && full(data.len())) {
-                put_aside(&self.to.path)?;
+                put_aside(&self.to)?;
             }
-            let mut options = OpenOptions::new();
-            let file = open_to_write(&self.to.path, options.append(true).create(true))?;
+            let file = open(&self.to)?;
             self.len = file.metadata()?.len();
             self.open = Some(file);
         }
@@ -172,20 +220,29 @@ impl Sink for GameLogSink {
     }
 }
 
+/// Opens the file of a log at its end, or creates it.
+fn open(to: &LogFile) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.append(true).create(true);
+    if to.kind == LogKind::Audit {
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        // The state folder is created with its first file.
+        to.path.parent().map_or(Ok(()), state_folder::create).map_err(io::Error::other)?;
+    }
+    open_to_write(&to.path, &mut options)
+}
+
 /// Rotates the files: each number grows by one, the oldest file is removed.
-fn put_aside(path: &Path) -> io::Result<()> {
-    let numbered = |number: u32| {
-        let mut name = path.as_os_str().to_owned();
-        name.push(format!(".{number}"));
-        PathBuf::from(name)
-    };
-    for number in (1..KEPT_FILES).rev() {
+fn put_aside(to: &LogFile) -> io::Result<()> {
+    let numbered = |number| to.kind.numbered(&to.path, number);
+    for number in (1..to.kind.kept_files()).rev() {
         match fs::rename(numbered(number), numbered(number + 1)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
     }
-    fs::rename(path, numbered(1))
+    fs::rename(&to.path, numbered(1))
 }
 
 #[cfg(test)]
@@ -204,7 +261,7 @@ mod tests {
         }
 
         fn file(&self, max_bytes: Option<u64>, sync: bool) -> LogFile {
-            LogFile { path: self.0.join("games.log"), sync, max_bytes }
+            LogFile { kind: LogKind::Game, path: self.0.join("games.log"), sync, max_bytes }
         }
 
         fn read(&self, name: &str) -> Option<String> {
@@ -266,6 +323,27 @@ mod tests {
     }
 
     #[test]
+    fn audit_log_creates_its_folder_and_keeps_one() {
+        let scratch = Scratch::new("audit");
+        let path = scratch.0.join("state/audit.jsonl");
+        let to =
+            LogFile { kind: LogKind::Audit, path: path.clone(), sync: true, max_bytes: Some(10) };
+        let mut writer = GameLogSink::new(to);
+        for number in 0..4 {
+            writer.waiting.extend_from_slice(format!("line {number} of many\n").as_bytes());
+            writer.write_waiting();
+        }
+        assert_eq!(scratch.read("state/audit.jsonl").as_deref(), Some("line 3 of many\n"));
+        assert_eq!(scratch.read("state/audit.1.jsonl").as_deref(), Some("line 2 of many\n"));
+        assert_eq!(fs::read_dir(scratch.0.join("state")).unwrap().count(), 2);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::MetadataExt as _;
+            assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
+        }
+    }
+
+    #[test]
     fn existing_game_log_counts_towards_the_size() {
         let scratch = Scratch::new("before");
         fs::write(scratch.0.join("games.log"), "old and long enough\n").unwrap();
@@ -297,7 +375,8 @@ mod tests {
     #[test]
     #[cfg(target_os = "linux")]
     fn full_disk_is_a_warning() {
-        let to = LogFile { path: "/dev/full".into(), sync: false, max_bytes: Some(1) };
+        let path = "/dev/full".into();
+        let to = LogFile { kind: LogKind::Game, path, sync: false, max_bytes: Some(1) };
         let mut writer = GameLogSink::new(to);
         writer.waiting.extend_from_slice(b"x\n");
         writer.write_waiting();

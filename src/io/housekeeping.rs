@@ -9,6 +9,7 @@ use mio::{Events, Poll, Token, Waker};
 #[cfg(unix)]
 use super::service_manager::ServiceManager;
 use super::{
+    calendar_watch::CalendarWatch,
     console::{ConsoleInput, ConsoleRequest, LINE_BYTES_MAX, LINES_WAITING_MAX, Lines},
     event_loop::Loop,
     lookups::Lookups,
@@ -38,6 +39,7 @@ pub(super) struct Housekeeping<'a, N: ?Sized> {
     next_progress: Millis,
     count_interval: Millis,
     next_count: Millis,
+    calendar: CalendarWatch,
     deadline: Millis,
     grace: Millis,
     /// End of the grace time once a stop was requested.
@@ -71,6 +73,7 @@ impl<'a, N: Hosted + ?Sized> Housekeeping<'a, N> {
             progress,
             count_interval: options.count_interval,
             next_count: now + options.count_interval,
+            calendar: CalendarWatch::start(now),
             deadline: options.deadline,
             grace: options.grace,
             stopping: None,
@@ -144,6 +147,10 @@ impl<'a, N: Hosted + ?Sized> Housekeeping<'a, N> {
         let now = engine.clock.now();
         if self.stopping.is_none() && self.deadline <= now {
             self.stop(engine, "Time is up");
+        }
+        if let Some(at) = self.calendar.poll(now) {
+            engine.node.handle_input(now, Input::Calendar(at));
+            engine.drain();
         }
         if self.next_count <= now {
             engine.update_counters();

@@ -11,6 +11,7 @@ mod batch;
 pub mod bind;
 mod byte_queue;
 pub mod byte_source;
+mod calendar_watch;
 pub mod clock;
 pub mod colors;
 pub mod console;
@@ -82,7 +83,7 @@ pub use console_clients::ConsoleSocket;
 pub use event_loop::run;
 pub use files::{FileError, read_config, read_file, read_regular_file, reread_config};
 pub use game_folder::{GameFolder, read_game_folder};
-pub use game_log::{GameLog, LogFile};
+pub use game_log::{GameLog, LogFile, LogKind};
 #[cfg(any(feature = "http", feature = "metrics"))]
 pub use http_counters::HttpCounters;
 pub use line_editor::{LineEditor, restore_terminal};

@@ -67,6 +67,8 @@ pub struct Options<'a, N: ?Sized> {
     pub output: ConsoleOutput<'a>,
     /// Destination of the game log; None drops it.
     pub game_log: Option<GameLog>,
+    /// Destination of the audit log; None drops it.
+    pub audit_log: Option<GameLog>,
     /// Destination of recordings; None drops them.
     pub recordings: Option<Recordings>,
     /// Folder of the files that a game writes; None leaves them to the node.
@@ -93,6 +95,7 @@ impl<N: ?Sized> Default for Options<'_, N> {
             console_socket: None,
             output: ConsoleOutput::default(),
             game_log: None,
+            audit_log: None,
             recordings: None,
             game_folder: None,
             #[cfg(feature = "server")]

@@ -6,7 +6,8 @@
 use std::{
     cell::{Cell, RefCell},
     collections::BTreeMap,
-    fs, io,
+    fs,
+    io::{self, Read as _, Seek as _, SeekFrom},
     path::{Path, PathBuf},
 };
 
@@ -115,6 +116,28 @@ impl StateFolder for DiskState {
         StateFile::read_up_to(&self.path.join(name), most)
     }
 
+    fn read_end(&self, name: &str, most: u64) -> Result<Option<String>, String> {
+        let read = || -> io::Result<(u64, Vec<u8>)> {
+            let mut file = fs::File::open(self.path.join(name))?;
+            let start = file.metadata()?.len().saturating_sub(most);
+            file.seek(SeekFrom::Start(start))?;
+            let mut bytes = Vec::new();
+            file.take(most).read_to_end(&mut bytes)?;
+            Ok((start, bytes))
+        };
+        match read() {
+            Ok((start, bytes)) => {
+                let text = String::from_utf8_lossy(&bytes);
+                // The first line may have begun before.
+                let whole =
+                    if start == 0 { &*text } else { text.split_once('\n').map_or("", |cut| cut.1) };
+                Ok(Some(whole.to_owned()))
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(format!("{} not readable: {error}", self.path_of(name))),
+        }
+    }
+
     fn write(&self, name: &str, text: String) -> bool {
         let started = self.start(name);
         // The caller tries again.
@@ -150,7 +173,7 @@ impl StateFolder for DiskState {
 }
 
 /// Creates a folder for this user only, with its parents.
-fn create(path: &Path) -> Result<(), String> {
+pub(super) fn create(path: &Path) -> Result<(), String> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]

@@ -19,12 +19,13 @@ const MAX_PASSWORD_FILE_LEN: u64 = 4096;
 pub(crate) fn run(options: &ConfigCheckOptions) -> ExitStatus {
     // The folders of game data are settings of the files: read once for these.
     let mut known = Settings::new(options.game);
-    let mut first = ConfigReader::new(None);
+    let mut first = ConfigReader::new(None, None);
     options.files.iter().for_each(|file| first.file(&mut known, file));
     let data = game_data::of_scripts(&known);
     let has_maps = !data.is_empty();
     let mut settings = Settings::new(options.game);
-    let mut reader = ConfigReader::new(has_maps.then_some(&data));
+    let state = super::state::existing(&known);
+    let mut reader = ConfigReader::new(has_maps.then_some(&data), state);
     options.files.iter().for_each(|file| reader.file(&mut settings, file));
     if reader.errors.is_empty() {
         if let Err(error) = settings.start() {

@@ -1,6 +1,6 @@
 //! Configuration of a server by its files: config file and scripts, without their commands.
 
-use std::path::Path;
+use std::{path::Path, rc::Rc};
 
 use fragd::{
     game,
@@ -9,6 +9,7 @@ use fragd::{
         CommandArgs, ConsoleCommands,
         assets::{Assets as _, ScriptPlace},
         near_files::map_suggestion,
+        state_folder::StateFolder,
     },
     server::{self, script_text},
     settings::{SETTINGS, Settings, is_ignored, nearest_of, place_of_error, read_script},
@@ -31,6 +32,8 @@ fn command_names() -> impl Iterator<Item = &'static str> {
 pub(super) struct ConfigReader<'a> {
     /// Game data with scripts and maps; none if it was not found.
     data: Option<&'a GameData>,
+    /// State folder, which has the scripts of `writeconfig`.
+    state: Option<Rc<dyn StateFolder>>,
     scripts: u32,
     /// Refused values and missing files, as `file:line: error`.
     pub(super) errors: Vec<String>,
@@ -44,9 +47,13 @@ pub(super) struct ConfigReader<'a> {
 }
 
 impl<'a> ConfigReader<'a> {
-    pub(super) const fn new(data: Option<&'a GameData>) -> Self {
+    pub(super) const fn new(
+        data: Option<&'a GameData>,
+        state: Option<Rc<dyn StateFolder>>,
+    ) -> Self {
         Self {
             data,
+            state,
             scripts: 0,
             errors: Vec::new(),
             refused: Vec::new(),
@@ -78,7 +85,8 @@ impl<'a> ConfigReader<'a> {
                 .and_then(|bytes| script_text(&bytes)),
         };
         self.scripts += 1;
-        match read {
+        let of_state = || server::state_script(self.state.as_deref()?, &name, MAX_SCRIPT_LEN);
+        match read.or_else(|reason| of_state().unwrap_or(Err(reason))) {
             Ok(text) => self.script(settings, &name, &text, depth),
             Err(reason) => self.error(format!("{from}couldn't exec {name}: {reason}")),
         }

@@ -1,11 +1,14 @@
 //! Reload of the configuration on SIGHUP: changes of its files become console lines.
 //!
-//! Values that were changed meanwhile, by rcon or a rotation, stay, unless a file has another value than before. Journals
-//! have the lines, so that a replay does not need the files.
+//! Values that were changed meanwhile, by rcon or a rotation, stay, unless a file has another value than before. An archived
+//! value wins over the config file, as at the start. Journals have the lines, so that a replay does not need the files.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    rc::Rc,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use fragd::{
@@ -14,9 +17,11 @@ use fragd::{
     model::{
         CommandArgs,
         assets::{Assets as _, ScriptPlace},
+        state_folder::StateFolder,
     },
     observe::{Sample, Value},
-    settings::{Flags, SETTINGS, Settings, is_secret_name},
+    server::ARCHIVE_FILE,
+    settings::{ArchivedSettings, Flags, MAX_ARCHIVE_LEN, SETTINGS, Settings, is_secret_name},
 };
 
 use super::{config_files::ConfigReader, game_data, serve};
@@ -54,7 +59,18 @@ pub(super) struct Reload {
     before: Settings,
     /// Game data with the scripts of the command line; none without such scripts.
     data: Option<GameData>,
+    /// State folder with the archive.
+    state: Option<Rc<dyn StateFolder>>,
     counters: ReloadCounters,
+}
+
+/// Settings of all files.
+struct Files {
+    settings: Settings,
+    /// Settings without the scripts.
+    without_scripts: Settings,
+    /// Commands of scripts, which are not run.
+    commands: u32,
 }
 
 /// Effect of a changed setting.
@@ -64,10 +80,13 @@ enum Effect {
     WithNextMap,
     NeedsRestart,
     Refused,
+    /// The archived value stays.
+    Archived,
 }
 
 impl Effect {
-    const ALL: [Self; 4] = [Self::Applied, Self::WithNextMap, Self::NeedsRestart, Self::Refused];
+    const ALL: [Self; 5] =
+        [Self::Applied, Self::WithNextMap, Self::NeedsRestart, Self::Refused, Self::Archived];
 
     const fn words(self) -> &'static str {
         match self {
@@ -75,6 +94,7 @@ impl Effect {
             Self::WithNextMap => "with the next map",
             Self::NeedsRestart => "needs a restart",
             Self::Refused => "refused: a quote in the value",
+            Self::Archived => "the archived value stays (reset removes it)",
         }
     }
 }
@@ -84,6 +104,7 @@ impl Reload {
     pub(super) fn new(
         options: &ServeOptions,
         settings: &Settings,
+        state: Option<Rc<dyn StateFolder>>,
         counters: ReloadCounters,
     ) -> Self {
         let runs_scripts = scripts(options).next().is_some();
@@ -91,22 +112,24 @@ impl Reload {
             options: options.clone(),
             before: settings.clone(),
             data: runs_scripts.then(|| game_data::of_scripts(settings)),
+            state,
             counters,
         };
-        if let Ok((before, _)) = this.read() {
-            this.before = before;
+        if let Ok(files) = this.read() {
+            this.before = files.settings;
         }
         this
     }
 
     /// Reads all files.
-    fn read(&self) -> Result<(Settings, u32), Vec<String>> {
+    fn read(&self) -> Result<Files, Vec<String>> {
         let lines = |text: String| text.lines().map(str::to_owned).collect::<Vec<_>>();
         let config = serve::config(&self.options, io::reread_config).map_err(lines)?;
         let config = config.as_ref().map(|(path, text)| (path.as_str(), text.as_str()));
         let mut settings = self.options.build(config).map_err(lines)?;
         while settings.poll_note().is_some() {}
-        let mut reader = ConfigReader::new(self.data.as_ref());
+        let without_scripts = settings.clone();
+        let mut reader = ConfigReader::new(self.data.as_ref(), self.state.clone());
         for name in scripts(&self.options) {
             reader.exec(&mut settings, &name, "", (ScriptPlace::CommandLine, 1));
         }
@@ -116,7 +139,14 @@ impl Reload {
             return Err(reader.errors.into_iter().filter(is_missing).collect());
         }
         settings.begin_first_level();
-        Ok((settings, reader.commands))
+        Ok(Files { settings, without_scripts, commands: reader.commands })
+    }
+
+    /// Archived settings. An archive that cannot be read now has none.
+    fn archived(&self) -> ArchivedSettings {
+        let text = self.state.as_deref().map(|state| state.read(ARCHIVE_FILE, MAX_ARCHIVE_LEN));
+        let text = text.and_then(Result::ok).flatten();
+        text.and_then(|text| ArchivedSettings::parse(&text).ok()).unwrap_or_default()
     }
 
     /// Reads all files again. Returns console lines that set what has changed; none if a file has an error.
@@ -124,8 +154,8 @@ impl Reload {
         if let Some(data) = &self.data {
             data.rescan();
         }
-        let (now, commands) = match self.read() {
-            Ok(read) => read,
+        let Files { settings: now, without_scripts, commands } = match self.read() {
+            Ok(files) => files,
             Err(errors) => {
                 errors.iter().for_each(|error| log::error!("reload: {error}"));
                 log::error!("reload refused: nothing is changed");
@@ -133,10 +163,18 @@ impl Reload {
                 return Vec::new();
             }
         };
+        let archived = self.archived();
         let mut counts = [0; Effect::ALL.len()];
         let mut lines = Vec::new();
         for (name, value, effect, command) in changes(&self.before, &now) {
-            let effect = if value.contains('"') { Effect::Refused } else { effect };
+            let is_of_script = without_scripts.get(name) != Some(value);
+            let effect = if effect != Effect::NeedsRestart && !is_of_script && archived.has(name) {
+                Effect::Archived
+            } else if value.contains('"') {
+                Effect::Refused
+            } else {
+                effect
+            };
             let shown =
                 if is_secret_name(name) { String::new() } else { format!(" = \"{value}\"") };
             log::info!("reload: {name}{shown}: {}", effect.words());
@@ -145,11 +183,15 @@ impl Reload {
             }
             counts[effect as usize] += 1;
         }
-        let [applied, next, restart, refused] = counts;
+        let [applied, next, restart, refused, kept] = counts;
+        let kept = if kept > 0 { format!(", {kept} archived") } else { String::new() };
         log::info!(
             "reload: {applied} applied, {next} with the next map, {restart} need a restart, {refused} \
-             refused; {commands} commands of scripts not run"
+             refused{kept}; {commands} commands of scripts not run"
         );
+        lines.push(format!(
+            "reloaded {applied} applied, {next} with the next map, {refused} refused"
+        ));
         self.before = now;
         self.counters.count(true);
         lines
@@ -180,11 +222,12 @@ fn changes<'a>(
             Effect::Applied
         };
         let differs = before.get(row.name) != Some(value) && !flags.has(Flags::READ_ONLY);
-        differs.then_some((row.name, value, effect, "set"))
+        // A file archives nothing.
+        differs.then_some((row.name, value, effect, "setu"))
     });
     let variables = now.variables().filter(|(name, value, _)| before.get(name) != Some(value));
     rows.chain(variables.map(|(name, value, flags)| {
-        let command = if flags.has(Flags::SERVERINFO) { "sets" } else { "set" };
+        let command = if flags.has(Flags::SERVERINFO) { "sets" } else { "setu" };
         (name, value, Effect::Applied, command)
     }))
 }

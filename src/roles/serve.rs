@@ -11,13 +11,13 @@ use fragd::{
     cli::{ExitStatus, ServeOptions, TraceFiles},
     io::{
         self, Clock, Console, ConsoleSocket, ExitReason, GameFolder, GameLog, Listen, LogFile,
-        Options, Progress, RecordingFolder, Recordings, Signals, Sockets, StreamFile,
+        LogKind, Options, Progress, RecordingFolder, Recordings, Signals, Sockets, StreamFile,
         live::LiveListener,
     },
     journal::{RecordedAssets, Recorder, Start},
-    model::{Millis, UnixMillis, assets::Assets},
+    model::{Millis, UnixMillis, assets::Assets, state_folder::StateFolder},
     node::{LocalPort, Observed, Observer, Trace},
-    server::{Server, ends_with_start},
+    server::{AUDIT_FILE, Server, ends_with_start},
     settings::{LogLevel, Settings, key},
     trace::Role,
 };
@@ -131,16 +131,17 @@ fn host(
     }
     let begun = clock.now();
     let reloads = ReloadCounters::default();
-    let reload = Reload::new(asked, &settings, reloads.clone());
     let state =
         super::state::folder(&settings, asked.journal.is_some()).map_err(HostError::Start)?;
-    let builder = super::server_of(asked, settings, entropy, began).assets(data).state(state);
+    let reload = Reload::new(asked, &settings, state.clone(), reloads.clone());
+    let builder = super::server_of(asked, settings, entropy, began);
+    let builder = builder.assets(data).state(state.clone());
     let server = builder.start().map_err(HostError::Start)?;
     log::info!("server ready: first level loaded in {} ms", clock.now().since(begun).0);
     // Scripts have set what these read.
     let settings = server.settings();
     io::logging::set_level(level(settings.choice(key::SV_LOG_LEVEL)));
-    let services = Services::start(&server, offered, reloads)?;
+    let services = Services::start(&server, offered, reloads, state.as_deref())?;
     let mut observers: Vec<Box<dyn Observer>> = Vec::new();
     if let Some(recorder) = &recorder {
         observers.push(Box::new(Rc::clone(recorder)));
@@ -176,6 +177,7 @@ fn start_recorder(
 #[derive(Default)]
 struct Services {
     game_log: Option<GameLog>,
+    audit_log: Option<GameLog>,
     recordings: Option<Recordings>,
     game_folder: Option<GameFolder>,
     live: Option<LiveListener>,
@@ -190,6 +192,7 @@ impl Services {
         server: &Server,
         offered: io::assets::OfferedPacks,
         reloads: ReloadCounters,
+        state: Option<&dyn StateFolder>,
     ) -> Result<Self, String> {
         if ends_with_start(server) {
             log::info!("quit at the start: no file written, no TCP port opened");
@@ -201,6 +204,7 @@ impl Services {
         start_http(settings, offered, http)?;
         Ok(Self {
             game_log: open_game_log(settings)?,
+            audit_log: open_audit_log(settings, state)?,
             recordings: Some(Recordings::new(recording_folder(settings))),
             game_folder: super::game_data::own_folder(settings).map(GameFolder::new),
             live: start_live(settings)?,
@@ -218,7 +222,8 @@ fn play<O: Observer>(
     services: Services,
     server: &mut Observed<Server, O>,
 ) -> Result<(), String> {
-    let Services { game_log, recordings, game_folder, live, console, progress } = services;
+    let Services { game_log, audit_log, recordings, game_folder, live, console, progress } =
+        services;
     for address in sockets.addresses(LocalPort(0)) {
         log::info!("listening on UDP {address}");
     }
@@ -240,6 +245,7 @@ fn play<O: Observer>(
             reload.run()
         })),
         game_log,
+        audit_log,
         recordings,
         game_folder,
         live,
@@ -278,11 +284,28 @@ fn open_game_log(settings: &Settings) -> Result<Option<GameLog>, String> {
     }
     let mebibytes = u64::try_from(settings.int(key::G_LOG_SIZE)).unwrap_or(0);
     let file = LogFile {
+        kind: LogKind::Game,
         path: path.into(),
         sync: settings.flag(key::G_LOGSYNC),
         max_bytes: Some(mebibytes << 20).filter(|&bytes| bytes > 0),
     };
     GameLog::start(file).map(Some).map_err(|error| format!("game log thread not started: {error}"))
+}
+
+/// Opens the audit log in the state folder, if there is one.
+fn open_audit_log(
+    settings: &Settings,
+    state: Option<&dyn StateFolder>,
+) -> Result<Option<GameLog>, String> {
+    let Some(state) = state else { return Ok(None) };
+    let mebibytes = u64::try_from(settings.int(key::SV_AUDIT_SIZE)).unwrap_or(0);
+    let file = LogFile {
+        kind: LogKind::Audit,
+        path: state.path_of(AUDIT_FILE).into(),
+        sync: true,
+        max_bytes: Some(mebibytes << 20).filter(|&bytes| bytes > 0),
+    };
+    GameLog::start(file).map(Some).map_err(|error| format!("audit log thread not started: {error}"))
 }
 
 /// Returns the folder of recordings and its limits.

@@ -60,6 +60,17 @@ pub(super) fn folder(
     Ok(Some(Rc::new(folder)))
 }
 
+/// The state folder of a server that may not run. It is neither created nor checked.
+pub(super) fn existing(settings: &Settings) -> Option<Rc<dyn StateFolder>> {
+    let named = settings.text(key::SV_STATE);
+    let path = match named {
+        NONE => None,
+        "" => usual_path(settings, |name| env::var_os(name)),
+        path => Some(path.into()),
+    };
+    path.map(|path| Rc::new(DiskState::new(path)) as Rc<dyn StateFolder>)
+}
+
 /// Returns the folder of a server without `sv_state`. A server on any free port has none, since its port changes.
 fn usual_path(settings: &Settings, variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let set = |name| variable(name).filter(|value| !value.is_empty());

@@ -1,6 +1,6 @@
 //! Bans, exceptions and mutes of a server: commands, refusals, players in the game, state file.
 
-use std::{cell::RefCell, collections::BTreeMap, net::SocketAddr, rc::Rc};
+use std::{net::SocketAddr, rc::Rc};
 
 use fragd::{
     client::Protocol,
@@ -12,62 +12,14 @@ use fragd::{
     wire::{connect::write_connect, info::InfoString},
 };
 
-use crate::sim_fixture::{OPEN, SimFixture};
+use crate::{
+    memory_state::MemoryState,
+    sim_fixture::{OPEN, SimFixture},
+};
 
 const GUID: &str = "0123456789ABCDEF0123456789ABCDEF";
 /// Calendar time at the zero of the server's clock.
 const EPOCH: u64 = 1_700_000_000_000;
-
-/// State folder in memory.
-#[derive(Debug, Default)]
-struct MemoryState {
-    files: RefCell<BTreeMap<String, String>>,
-    /// Whether every write is refused, as while another one is being written.
-    is_busy: RefCell<bool>,
-}
-
-impl MemoryState {
-    fn file(&self, name: &str) -> String {
-        self.files.borrow().get(name).cloned().unwrap_or_default()
-    }
-
-    fn put(&self, name: &str, text: &str) {
-        self.files.borrow_mut().insert(name.to_owned(), text.to_owned());
-    }
-}
-
-impl StateFolder for MemoryState {
-    fn path_of(&self, name: &str) -> String {
-        format!("state/{name}")
-    }
-
-    fn read(&self, name: &str, most: u64) -> Result<Option<String>, String> {
-        let text = self.files.borrow().get(name).cloned();
-        if text.as_ref().is_some_and(|text| text.len() as u64 > most) {
-            return Err(format!("state/{name} too long"));
-        }
-        Ok(text)
-    }
-
-    fn write(&self, name: &str, text: String) -> bool {
-        let is_busy = *self.is_busy.borrow();
-        if !is_busy {
-            self.put(name, &text);
-        }
-        !is_busy
-    }
-
-    fn write_last(&self, name: &str, text: String) {
-        self.put(name, &text);
-    }
-
-    fn keep_aside(&self, name: &str) -> Result<String, String> {
-        let kept = format!("{name}.bad");
-        let text = self.files.borrow_mut().remove(name).unwrap_or_default();
-        self.put(&kept, &text);
-        Ok(kept)
-    }
-}
 
 fn server(state: &Rc<MemoryState>, set: &[(&str, &str)]) -> Server {
     let mut settings = Settings::default();
@@ -386,6 +338,64 @@ fn rehash_reads_file_or_changes_nothing() {
     assert!(text.ends_with("; the list is unchanged\n"), "{text}");
     assert!(!is_admitted(&joined(&mut server, START, "192.0.2.7:1", &[])));
     assert!(is_admitted(&joined(&mut server, START, "192.0.2.8:1", &[])));
+}
+
+/// A server that started at a calendar time, in ms since 1970.
+fn server_at(state: &Rc<MemoryState>, epoch: u64) -> Server {
+    let mut settings = Settings::default();
+    for (name, value) in OPEN {
+        settings.set(name, value).unwrap();
+    }
+    let folder: Rc<dyn StateFolder> = Rc::clone(state) as _;
+    let builder = Server::builder(settings, [7; 32]).started_at(Some(UnixMillis(epoch)));
+    let mut server = builder.state(Some(folder)).build();
+    server.frame(START);
+    server
+}
+
+#[test]
+fn calendar_that_is_set_moves_bans_of_the_run() {
+    let state: Rc<MemoryState> = Rc::default();
+    let in_an_hour = EPOCH / 1000 + 3600;
+    state.put("bans.jsonl", &format!("{{\"network\":\"192.0.2.7\",\"expires\":{in_an_hour}}}\n"));
+    let mut server = server_at(&state, EPOCH);
+    run(&mut server, START, "ban 192.0.2.8 2h");
+    let day = 86_400_000;
+    let mut now = START;
+    for (zero, is_old_banned, qport) in [
+        (EPOCH + day, false, "8"),
+        (EPOCH, true, "9"),
+        (EPOCH - day, true, "10"),
+        (EPOCH + 2 * day, false, "11"),
+    ] {
+        now += Millis::seconds(10);
+        server.handle_input(now, Input::Calendar(UnixMillis(zero + now.0)));
+        let from = format!("192.0.2.7:{qport}");
+        let admitted = is_admitted(&joined(&mut server, now, &from, &[("qport", qport)]));
+        assert_eq!(!admitted, is_old_banned, "{zero}");
+        let told = joined(&mut server, now, "192.0.2.8:1", &[]);
+        assert!(told[0].contains("Time left: 1 h 59 min."), "{told:?}");
+    }
+}
+
+#[test]
+fn wrong_calendar_deletes_no_ban() {
+    let state: Rc<MemoryState> = Rc::default();
+    run(&mut server_at(&state, EPOCH), START, "ban 192.0.2.7 1h spam");
+    let ten_years = 10 * 365 * 86_400_000;
+    for _ in 0..3 {
+        let mut later = server_at(&state, EPOCH + ten_years);
+        assert!(run(&mut later, START, "listbans").contains(" ended\n"));
+    }
+    let mut right = server_at(&state, EPOCH);
+    assert!(!is_admitted(&joined(&mut right, START, "192.0.2.7:1", &[])));
+    drop(right);
+    assert!(!state.file("bans.jsonl").contains("ended"), "{}", state.file("bans.jsonl"));
+    // After a day the end is believed.
+    for days in 0..=1 {
+        server_at(&state, EPOCH + ten_years + days * 86_400_000);
+    }
+    assert_eq!(state.file("bans.jsonl"), "");
 }
 
 #[test]

@@ -405,6 +405,23 @@ fn console_lines_run_now_inserted_and_appended() {
 }
 
 #[test]
+fn votes_of_the_rules_are_acts() {
+    let mut fixture = Boundary::new(&[]);
+    fixture.at_frame(|host| {
+        host.run_console(ConsoleTiming::Append, "timelimit 33");
+        host.run_console(ConsoleTiming::Append, "map_restart 0");
+    });
+    fixture.run_ms(200);
+    fixture.sim.console("auditlog");
+    let shown: String = std::iter::from_fn(|| fixture.sim.server_output()).collect();
+    assert!(
+        shown.contains("\"act\":\"timelimit 33\"") && shown.contains("\"who\":\"vote\""),
+        "{shown}"
+    );
+    assert!(!shown.contains("map_restart"), "{shown}");
+}
+
+#[test]
 fn game_registers_settings_with_flags_and_counts() {
     let mut fixture = Boundary::new(&[]);
     let counts: Seen<u32> = Rc::default();

@@ -11,10 +11,10 @@ use fragd::{
         ReplayedAssets, Start, StepResult, Steps,
     },
     model::{
-        Millis,
+        Millis, UnixMillis,
         assets::{Assets, MemoryAssets},
     },
-    node::{Hosted as _, Input, LoopCounters, Node as _},
+    node::{Hosted as _, Input, LocalPort, LoopCounters, Node as _},
     server::Server,
     settings::Settings,
     sim::{Actor, SETTINGS, Trial, TrialOptions},
@@ -175,6 +175,28 @@ fn trial_with_faults_replays_bit_for_bit() {
     let outcome = replay(&bytes.take());
     assert_eq!((&outcome.result, outcome.damage), (&StepResult::Same, None));
     assert!(outcome.compared > figures.snapshots, "{outcome:?}");
+}
+
+#[test]
+fn steps_of_calendar_and_closed_ports_are_read_back() {
+    let (mut server, bytes) = recorded();
+    server.handle_input(Millis(10), Input::Calendar(UnixMillis(1_700_000_000_000)));
+    server.handle_input(Millis(25), Input::PortFailed(LocalPort(3)));
+    server.finish();
+    let (entries, end) = read(&bytes.borrow());
+    assert_eq!(end, Ok(()));
+    let inputs = entries.into_iter().filter_map(|entry| match entry {
+        Entry::Input(at, input) => Some((at, input)),
+        _ => None,
+    });
+    let inputs: Vec<_> = inputs.collect();
+    assert_eq!(
+        inputs,
+        [
+            (Millis(10), JournalInput::Calendar(UnixMillis(1_700_000_000_000))),
+            (Millis(25), JournalInput::PortFailed(LocalPort(3))),
+        ]
+    );
 }
 
 #[test]

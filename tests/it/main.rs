@@ -5,7 +5,9 @@
 mod admission;
 mod announcing;
 mod architecture;
+mod archive;
 mod attacks;
+mod audit;
 mod authorization;
 mod bans;
 mod bots;
@@ -46,6 +48,7 @@ mod lossy_joins;
 mod map_compiler;
 mod match_recording;
 mod matches;
+mod memory_state;
 mod message_vectors;
 mod movement_tables;
 mod movement_vectors;

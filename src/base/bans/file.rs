@@ -51,6 +51,8 @@ struct Line {
     made: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     expires: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    ended: Option<u64>,
 }
 
 impl BanList {
@@ -63,10 +65,13 @@ impl BanList {
         let mut unnumbered = Vec::new();
         for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
             let failed = |fault| FileFault { line: at + 1, fault };
-            let (id, content) = entry_of(line).map_err(failed)?;
+            let (id, content, ended) = entry_of(line).map_err(failed)?;
             match id {
                 None => unnumbered.push((at, content)),
                 Some(id) => list.insert_read(id, content).map_err(failed)?,
+            }
+            if let (Some(id), Some(ended)) = (id, ended) {
+                list.set_ended(id, ended);
             }
             if unnumbered.len() > super::MAX_ENTRIES {
                 return Err(failed(AddError::Full.to_string()));
@@ -105,6 +110,7 @@ impl BanList {
                 by: author,
                 made,
                 expires,
+                ended: self.ended(entry.id),
                 ..Line::default()
             };
             match subject {
@@ -125,8 +131,8 @@ fn repeated(content: &Draft) -> String {
     format!("{kind} repeated: {subject} (expected one line for each)")
 }
 
-/// Returns number and content of a line.
-fn entry_of(line: &str) -> Result<(Option<u32>, Draft), String> {
+/// Returns number and content of a line, and when the entry was found to have ended.
+fn entry_of(line: &str) -> Result<(Option<u32>, Draft, Option<u64>), String> {
     if line.len() > MAX_LINE_LEN {
         return Err(format!("line too long: {} bytes (max {MAX_LINE_LEN})", line.len()));
     }
@@ -170,7 +176,7 @@ fn entry_of(line: &str) -> Result<(Option<u32>, Draft), String> {
     let reason = bounded_text(&line.reason, MAX_REASON_LEN);
     let author = bounded_text(&line.by, MAX_AUTHOR_LEN);
     let (made, expires) = (line.made, line.expires);
-    Ok((line.id, Draft { kind, subject, reason, author, made, expires }))
+    Ok((line.id, Draft { kind, subject, reason, author, made, expires }, line.ended))
 }
 
 fn shown(value: &str) -> String {

@@ -21,6 +21,9 @@ pub const MAX_ENTRIES: usize = 4096;
 /// Most patterns with wildcards, each of which is compared at every lookup.
 pub const MAX_PATTERNS: usize = 64;
 
+/// Seconds that an entry is kept after its end: a calendar may be wrong for a while.
+const KEPT_ENDED_S: u64 = 86_400;
+
 /// Client that is looked up.
 #[derive(Clone, Copy, Debug)]
 pub struct Client<'a> {
@@ -61,6 +64,8 @@ pub struct BanList {
     prefixes: BTreeMap<(EntryKind, bool, u8), usize>,
     /// Numbers of the patterns with wildcards.
     patterns: BTreeSet<u32>,
+    /// Entries that have ended, with the calendar time at which that was found.
+    ended: BTreeMap<u32, u64>,
     last_id: u32,
 }
 
@@ -105,6 +110,9 @@ impl BanList {
     /// # Errors
     /// The list is full.
     pub fn add(&mut self, content: Draft) -> Result<u32, AddError> {
+        if self.len() >= MAX_ENTRIES {
+            self.remove_all(self.ended.keys().copied().collect());
+        }
         let known = self.id_of(content.kind, &content.subject);
         let id = known.unwrap_or(self.last_id.saturating_add(1));
         self.insert(id, content).map(|()| id)
@@ -138,6 +146,7 @@ impl BanList {
     /// Removes an entry.
     pub fn remove(&mut self, id: u32) -> Option<Draft> {
         let content = self.entries.remove(&id)?;
+        self.ended.remove(&id);
         self.index.remove(&(content.kind, content.subject.clone()));
         self.patterns.remove(&id);
         if let Subject::Network(network) = &content.subject {
@@ -152,16 +161,55 @@ impl BanList {
         Some(content)
     }
 
-    /// Removes the entries that have ended. Returns whether there was one.
+    /// Removes the entries that ended a day ago, and notes those that have ended since. Returns whether the list has changed.
+    ///
+    /// The day counts from the first call that finds an entry ended: a calendar that was set years ahead deletes none before
+    /// a day has passed, and an entry whose end lies ahead again is in force again.
     pub fn remove_ended(&mut self, now: u64) -> bool {
-        let ended: Vec<u32> = self
-            .entries
-            .iter()
-            .filter(|(_, content)| !content.is_in_force(now))
-            .map(|(&id, _)| id)
-            .collect();
-        ended.iter().for_each(|&id| drop(self.remove(id)));
-        !ended.is_empty()
+        let before = self.ended.len();
+        let Self { entries, ended, .. } = self;
+        ended.retain(|id, _| entries.get(id).is_some_and(|content| !content.is_in_force(now)));
+        let mut is_changed = ended.len() != before;
+        for (&id, _) in entries.iter().filter(|(_, content)| !content.is_in_force(now)) {
+            is_changed |= !ended.contains_key(&id);
+            ended.entry(id).or_insert(now);
+        }
+        let is_over = |at: u64| now >= at.saturating_add(KEPT_ENDED_S);
+        let over: Vec<u32> =
+            ended.iter().filter(|(_, at)| is_over(**at)).map(|(&id, _)| id).collect();
+        is_changed |= !over.is_empty();
+        self.remove_all(over);
+        is_changed
+    }
+
+    fn remove_all(&mut self, ids: Vec<u32>) {
+        ids.into_iter().for_each(|id| drop(self.remove(id)));
+    }
+
+    /// Calendar time at which an entry was found to have ended.
+    pub(super) fn ended(&self, id: u32) -> Option<u64> {
+        self.ended.get(&id).copied()
+    }
+
+    /// Notes when an entry was found to have ended.
+    pub(super) fn set_ended(&mut self, id: u32, at: u64) {
+        if self.entries.contains_key(&id) {
+            self.ended.insert(id, at);
+        }
+    }
+
+    /// Moves the times of entries by seconds, since the calendar that they were made with was wrong.
+    pub fn shift(&mut self, ids: impl Iterator<Item = u32>, seconds: i64) {
+        let moved = |at: u64| at.saturating_add_signed(seconds);
+        for id in ids {
+            if let Some(content) = self.entries.get_mut(&id) {
+                content.made = moved(content.made);
+                content.expires = content.expires.map(moved);
+            }
+            if let Some(at) = self.ended.get_mut(&id) {
+                *at = moved(*at);
+            }
+        }
     }
 
     /// Removes the bans and exceptions. Returns their number.
@@ -290,9 +338,27 @@ mod tests {
         // Of several bans the last end counts.
         list.add(draft(EntryKind::Ban, network("10.0.0.0/8"), None)).unwrap();
         assert_eq!(list.ban_of(client("10.0.0.2", "", ""), 60).unwrap().expires, None);
-        assert!(list.remove_ended(100) && !list.remove_ended(100));
+        assert!(list.remove_ended(100) && !list.remove_ended(101));
+        assert_eq!(list.len(), 3, "kept for a day");
+        assert!(list.remove_ended(49) && is_banned(&list, "10.0.0.2", 49), "a calendar set back");
+        assert!(list.remove_ended(1 << 40) && !list.remove_ended(1 << 40));
+        assert_eq!(BanList::parse(&list.to_text()), Ok(list.clone()));
+        assert!(list.remove_ended((1 << 40) + KEPT_ENDED_S));
         assert_eq!(list.len(), 1);
         assert_eq!(list.get(ban), None);
+    }
+
+    #[test]
+    fn shifted_entries_keep_their_length() {
+        let mut list = BanList::default();
+        let network = |text| Subject::network(text).unwrap();
+        let old = list.add(draft(EntryKind::Ban, network("10.0.0.1"), Some(100))).unwrap();
+        let new = list.add(draft(EntryKind::Ban, network("10.0.0.2"), Some(100))).unwrap();
+        list.shift([new, 99].into_iter(), 1000);
+        assert_eq!(list.get(new).and_then(|content| content.expires), Some(1100));
+        list.shift([new].into_iter(), -5000);
+        assert_eq!(list.get(new).and_then(|content| content.expires), Some(0));
+        assert_eq!(list.get(old).and_then(|content| content.expires), Some(100));
     }
 
     #[test]
@@ -325,6 +391,10 @@ mod tests {
         }
         assert_eq!(list.add(draft(EntryKind::Ban, address(0), None)), Err(AddError::Full));
         assert!(list.add(draft(EntryKind::Ban, address(MAX_PATTERNS), Some(1))).is_ok());
+        assert_eq!(list.len(), MAX_ENTRIES);
+        // Entries that have ended make room.
+        list.remove_ended(2);
+        assert!(list.add(draft(EntryKind::Ban, address(0), None)).is_ok());
         assert_eq!(list.len(), MAX_ENTRIES);
     }
 }

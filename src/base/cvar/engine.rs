@@ -17,6 +17,7 @@ const E: Flags = Flags::EARLY;
 const L: Flags = Flags::LATCHED;
 const R: Flags = Flags::READ_ONLY;
 const C: Flags = Flags::CLIENT;
+const A: Flags = Flags::ARCHIVE;
 const SECRET: Flags = Flags::SECRET;
 /// Operator only: settings that decide who reaches the server and the machine.
 const O: Flags = Flags::PROTECTED;
@@ -37,12 +38,12 @@ setting_rows! {
         "Game data of the clients: baseoa is OpenArena 0.8.8, baseq3 is Quake III Arena.";
     MAP, "map", Text::name(63), oa_q3(("oa_dm1", I), ("q3dm17", I)),
         "First map.";
-    SV_HOSTNAME, "sv_hostname", Text::up_to(127), all("noname", S),
+    SV_HOSTNAME, "sv_hostname", Text::up_to(127), all("noname", S.and(A)),
         "Server name in browsers; color codes such as ^1 are allowed.";
     DEDICATED, "dedicated", Int::range(1, 2), all("1", I.and(O)),
         "Server type: 1 is private, 2 is public. A public server sends heartbeats to sv_master1 to sv_master5, \
          applies rates to LAN clients and needs a longer rconPassword.";
-    SV_MAXCLIENTS, "sv_maxclients", Int::range(1, 64), all("8", S.and(L)),
+    SV_MAXCLIENTS, "sv_maxclients", Int::range(1, 64), all("8", S.and(L).and(A)),
         "Client slots, including the private slots of sv_privateClients.";
     SV_PRIVATE_CLIENTS, "sv_privateClients", Int::range(0, 63), all("0", S.and(O)),
         "Slots reserved for clients that give sv_privatePassword.";
@@ -52,7 +53,7 @@ setting_rows! {
         "Password that clients need to join; empty or none disables it.";
     G_NEEDPASS, "g_needpass", Flag::either(), all("0", S.and(R)),
         "1 if the server has a g_password.";
-    SV_MAXCLIENTS_PER_IP, "sv_maxclientsPerIP", Int::or_off(1, 64), all("3", O),
+    SV_MAXCLIENTS_PER_IP, "sv_maxclientsPerIP", Int::or_off(1, 64), all("3", O.and(A)),
         "Maximum clients per address; 0 disables the limit. LAN addresses are exempt.";
     SV_MAXCLIENTS_PER_SUBNET, "sv_maxclientsPerSubnet", Int::or_off(1, 64), all("0", O),
         "Maximum clients per IPv4 /24; 0 disables the limit. LAN addresses are exempt.";
@@ -67,10 +68,10 @@ setting_rows! {
          map; 0 disables the limit.";
     SV_ZOMBIETIME, "sv_zombietime", Int::range(1, 60), all("2", P),
         "Seconds that the slot of a dropped client stays reserved, to deliver its last commands.";
-    SV_FLOOD_PROTECT, "sv_floodProtect", Flag::either(), all("1", S),
+    SV_FLOOD_PROTECT, "sv_floodProtect", Flag::either(), all("1", S.and(A)),
         "Flood protection: accept client commands, e.g. chat and votes, 8 at once, then one per 500 ms; \
          ignore the rest. 0 disables the limit.";
-    VM_GAME, "vm_game", GameCode::one_of(), all("0", L),
+    VM_GAME, "vm_game", GameCode::one_of(), all("0", L.and(A)),
         "Game rules: 0 built in, 1 game module vm/qagame.qvm interpreted, 2 compiled. If it is not set, a server \
          runs as with 2 if the folder of fs_game has a module, else as with 0.";
     SV_GAME_FAULT, "sv_gameFault", GameFaultPolicy::one_of(), all("restart", O),
@@ -151,28 +152,28 @@ setting_rows! {
         "Accept clients of protocol 66 (1.29f to 1.30): off, or their scrambling, xor, none or auto (xor first).";
     SV_PROTOCOL67, "sv_protocol67", ScrambledProtocol::one_of(), all("xor", P),
         "Accept clients of protocol 67 (1.31): off, or their scrambling, xor, none or auto (xor first).";
-    SV_MIN_RATE, "sv_minRate", Int::or_off(1000, 1_000_000), all("0", S),
+    SV_MIN_RATE, "sv_minRate", Int::or_off(1000, 1_000_000), all("0", S.and(A)),
         "Minimum rate per client in bytes per second, above the client's own rate; 0 disables it.";
-    SV_MAX_RATE, "sv_maxRate", Int::or_off(1000, 1_000_000), all("0", S),
+    SV_MAX_RATE, "sv_maxRate", Int::or_off(1000, 1_000_000), all("0", S.and(A)),
         "Maximum rate per client in bytes per second; 0 disables it.";
-    SV_LAN_FORCE_RATE, "sv_lanForceRate", Flag::either(), all("1", P),
+    SV_LAN_FORCE_RATE, "sv_lanForceRate", Flag::either(), all("1", A),
         "Ignore the rate of LAN clients, unless dedicated is 2.";
     SV_LAN_NETWORKS, "sv_lanNetworks", Networks::list(),
         all("private", O),
         "Networks of LAN clients, which are exempt from limits per address; private is loopback, private \
          and link-local addresses, without 127.64.0.0/10 (clients of fragd proxy). Behind a NAT or proxy that \
          maps all clients to one private address, such as Docker's, list other networks.";
-    SV_MIN_PING, "sv_minPing", Int::or_off(1, 9999), all("0", S),
+    SV_MIN_PING, "sv_minPing", Int::or_off(1, 9999), all("0", S.and(A)),
         "Minimum ping of a connecting client in ms; 0 disables the limit. LAN clients are exempt.";
-    SV_MAX_PING, "sv_maxPing", Int::or_off(1, 9999), all("0", S),
+    SV_MAX_PING, "sv_maxPing", Int::or_off(1, 9999), all("0", S.and(A)),
         "Maximum ping of a connecting client in ms; 0 disables the limit. LAN clients are exempt, and a \
          lost packet counts as delay.";
-    SV_ALLOW_DOWNLOAD, "sv_allowDownload", Int::range(0, 15), all("1", S.and(O)),
+    SV_ALLOW_DOWNLOAD, "sv_allowDownload", Int::range(0, 15), all("1", S.and(O).and(A)),
         "Offer pk3 files of the map and the mod to clients: 0 offers none, 1 offers them. Added to 1: 2 \
          for no HTTP, 4 for no UDP, 8 for clients to stay connected during HTTP.";
-    SV_DL_URL, "sv_dlURL", Text::up_to(255), all("", S.and(O)),
+    SV_DL_URL, "sv_dlURL", Text::up_to(255), all("", S.and(O).and(A)),
         "URL for HTTP downloads, which clients extend by folder and file; empty announces sv_http.";
-    SV_DL_RATE, "sv_dlRate", Int::or_off(1, 2_000_000), all("100", S.and(O)),
+    SV_DL_RATE, "sv_dlRate", Int::or_off(1, 2_000_000), all("100", S.and(O).and(A)),
         "Total rate of UDP downloads in kilobytes per second; 0 disables the limit. The rate of a client \
          applies, too.";
     SV_HTTP, "sv_http", Endpoint::or_none("192.0.2.1:27960"), all("", E.and(O)),
@@ -189,16 +190,16 @@ setting_rows! {
          default. Empty for none.";
     SV_MASTER2, "sv_master2", Text::host(255), oa_q3(("", O), ("master.ioquake3.org", O)),
         "Second master server.";
-    SV_MASTER3, "sv_master3", Text::host(255), all("", O),
+    SV_MASTER3, "sv_master3", Text::host(255), all("", O.and(A)),
         "Third master server.";
-    SV_MASTER4, "sv_master4", Text::host(255), all("", O),
+    SV_MASTER4, "sv_master4", Text::host(255), all("", O.and(A)),
         "Fourth master server.";
-    SV_MASTER5, "sv_master5", Text::host(255), all("", O),
+    SV_MASTER5, "sv_master5", Text::host(255), all("", O.and(A)),
         "Fifth master server.";
     SV_AUTHORIZE_SERVER, "sv_authorizeServer", Text::host(255), all("", O),
         "Authorization service that accepts or refuses clients by their CD key, as name or name:port; the port \
          is 27952 by default. Empty for none. Clients of sv_lanNetworks and of IPv6 are not asked about.";
-    SV_STRICT_AUTH, "sv_strictAuth", Flag::either(), all("1", O),
+    SV_STRICT_AUTH, "sv_strictAuth", Flag::either(), all("1", O.and(A)),
         "Tell the authorization service to refuse clients that it does not know.";
 
     ["admin", "Administration"]
@@ -222,6 +223,8 @@ setting_rows! {
         "Folder of the files that outlast the server, such as the list of bans; none keeps them in memory. Empty selects \
          $STATE_DIRECTORY, else fragd/PORT in fs_homepath, if that is set, else in ~/.local/state. Servers do not share a \
          folder.";
+    SV_AUDIT_SIZE, "sv_auditSize", Int::or_off(1, 4096), all("8", E.and(O)),
+        "Size in MiB at which the audit log in the folder of sv_state is renamed to audit.1.jsonl; 0 disables the limit.";
     SV_QUERY_BURST, "sv_queryBurst", Int::range(1, 1000), all("10", O),
         "Burst of queries per address.";
     SV_QUERY_PERIOD, "sv_queryPeriod", Int::range(1, 60_000), all("1000", O),

@@ -34,7 +34,7 @@ impl Flags {
     pub const CLIENT: Self = Self(1 << 8);
     /// Accepted for compatibility, without effect.
     pub const NO_EFFECT: Self = Self(1 << 9);
-    /// Archived by other servers. A module registers it; it is shown only.
+    /// Archived by other servers: a change by an administrator outlasts the server.
     pub const ARCHIVE: Self = Self(1 << 10);
     /// Sent by clients in their userinfo. A module registers it; it is shown only.
     pub const USERINFO: Self = Self(1 << 11);
@@ -75,6 +75,7 @@ impl Flags {
             (Self::CHEAT, "cheat"),
             (Self::PROTECTED, "operator only"),
             (Self::ANNOUNCED, "announced to players"),
+            (Self::ARCHIVE, "archived"),
             (Self::NO_EFFECT, "no effect, accepted for compatibility"),
         ]
         .into_iter()

@@ -15,6 +15,12 @@ pub trait StateFolder: fmt::Debug {
     /// A sentence with path and problem: among others, a replacement that is not on disk yet.
     fn read(&self, name: &str, most: u64) -> Result<Option<String>, String>;
 
+    /// Reads the whole lines in the last `most` bytes of a file that grows; `None` if there is none.
+    ///
+    /// # Errors
+    /// A sentence with path and problem.
+    fn read_end(&self, name: &str, most: u64) -> Result<Option<String>, String>;
+
     /// Begins to replace a file. False if the previous text is still being written.
     fn write(&self, name: &str, text: String) -> bool;
 

@@ -1,5 +1,7 @@
 //! Inputs of a node beside datagrams and frames.
 
+use crate::model::UnixMillis;
+
 use super::{LocalPort, LookupAnswer, LoopCounters, Route};
 
 /// Input of a node beside datagrams and frames.
@@ -9,6 +11,9 @@ pub enum Input<'a> {
     ConsoleLine(&'a str),
     /// The event loop's counters.
     LoopCounters(&'a LoopCounters),
+    /// The calendar, which was set since the start or since the last such input. Without it, calendar time advances as the
+    /// clock of the process does.
+    Calendar(UnixMillis),
     /// The answer to a name lookup.
     Lookup(&'a LookupAnswer),
     /// A port that could not be opened. Its datagrams are dropped.

@@ -28,6 +28,8 @@ pub enum Output {
     PortChange(PortChange),
     /// Lines of the game log.
     GameLog(String),
+    /// Lines of the audit log.
+    Audit(String),
     /// Piece of a recording.
     Recording(RecordingPiece),
     /// Write to a file of the game. Writes of a file are coalesced until they are taken, so a driver may leave
@@ -48,6 +50,8 @@ pub enum OutputKind {
     PortChange,
     /// [`Output::GameLog`].
     GameLog,
+    /// [`Output::Audit`].
+    Audit,
     /// [`Output::Recording`].
     Recording,
     /// [`Output::FileWrite`].
@@ -62,9 +66,10 @@ pub enum OutputKind {
 
 impl OutputKind {
     /// All kinds, in the order in which a driver takes them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::PortChange,
         Self::GameLog,
+        Self::Audit,
         Self::Recording,
         Self::FileWrite,
         Self::Stream,

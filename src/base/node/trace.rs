@@ -38,6 +38,7 @@ fn trace_input(now: Millis, input: Input<'_>) {
         Input::LoopCounters(counters) => {
             log::trace!("loop counters updated at {now}: {} frames", counters.frames);
         }
+        Input::Calendar(at) => log::trace!("calendar set to {} ms at {now}", at.0),
         Input::Lookup(answer) => {
             log::trace!("lookup of {} answered at {now}", answer.lookup.name);
         }

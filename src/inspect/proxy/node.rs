@@ -439,7 +439,7 @@ impl Hosted for Proxy {
             Input::LoopCounters(counters) => self.loop_counters = *counters,
             Input::PortFailed(port) => self.handle_port_failure(now, port),
             Input::Stop(_) => self.disconnect_all(now, "Proxy was stopped"),
-            Input::Lookup(_) | Input::Oversize(_) => {}
+            Input::Calendar(_) | Input::Lookup(_) | Input::Oversize(_) => {}
         }
     }
 

@@ -69,7 +69,8 @@ pub fn run<N: Hosted + ?Sized>(
     }
     let output = std::mem::take(&mut options.output);
     let mut engine = Loop::new(node, sockets, clock, output, options.count_interval)?;
-    (engine.game_log, engine.recordings) = (options.game_log.take(), options.recordings.take());
+    (engine.game_log, engine.audit_log) = (options.game_log.take(), options.audit_log.take());
+    engine.recordings = options.recordings.take();
     engine.game_folder = options.game_folder.take();
     #[cfg(feature = "server")]
     {
@@ -124,6 +125,7 @@ pub(super) struct Loop<'a, N: ?Sized> {
     /// The writer of `output` if it is standard output.
     stdout: Option<BackgroundWriter>,
     game_log: Option<GameLog>,
+    audit_log: Option<GameLog>,
     recordings: Option<Recordings>,
     game_folder: Option<GameFolder>,
     #[cfg(feature = "server")]
@@ -169,6 +171,7 @@ impl<'a, N: Hosted + ?Sized> Loop<'a, N> {
             output: Some(output),
             stdout,
             game_log: None,
+            audit_log: None,
             recordings: None,
             game_folder: None,
             #[cfg(feature = "server")]
@@ -192,7 +195,7 @@ impl<'a, N: Hosted + ?Sized> Loop<'a, N> {
         if let Some(stdout) = &self.stdout {
             stdout.wait(LAST_OUTPUT);
         }
-        if let Some(log) = self.game_log.take() {
+        for log in [self.game_log.take(), self.audit_log.take()].into_iter().flatten() {
             log.finish();
         }
         if let Some(recordings) = self.recordings.take() {

@@ -55,6 +55,11 @@ impl<N: Hosted + ?Sized> Loop<'_, N> {
                     log.add(lines);
                 }
             }
+            Output::Audit(lines) => {
+                if let Some(log) = &mut self.audit_log {
+                    log.add(lines);
+                }
+            }
             Output::Recording(piece) => {
                 if let Some(recordings) = &mut self.recordings {
                     recordings.add(piece);

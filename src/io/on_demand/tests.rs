@@ -81,6 +81,7 @@ impl Hosted for Caller {
             Input::Stop(_) => self.rounds = 0,
             Input::ConsoleLine(_)
             | Input::LoopCounters(_)
+            | Input::Calendar(_)
             | Input::Lookup(_)
             | Input::Oversize(_) => {}
         }

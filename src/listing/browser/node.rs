@@ -327,6 +327,7 @@ impl Hosted for Browser {
             }
             Input::ConsoleLine(_)
             | Input::LoopCounters(_)
+            | Input::Calendar(_)
             | Input::Lookup(_)
             | Input::PortFailed(_) => {}
         }

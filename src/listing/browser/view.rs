@@ -322,6 +322,7 @@ impl Hosted for LiveBrowser {
                 self.quit = true;
             }
             Input::LoopCounters(_)
+            | Input::Calendar(_)
             | Input::Lookup(_)
             | Input::PortFailed(_)
             | Input::Oversize(_) => {

@@ -302,6 +302,7 @@ impl Hosted for Master {
             Input::LoopCounters(counters) => self.loop_counters = *counters,
             Input::Stop(_) => self.stopped = true,
             Input::ConsoleLine(_)
+            | Input::Calendar(_)
             | Input::Lookup(_)
             | Input::PortFailed(_)
             | Input::Oversize(_) => {}

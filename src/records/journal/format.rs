@@ -16,7 +16,7 @@ use super::{
     encoding::{Cursor, DecodeError, put_bytes, put_number, put_text},
 };
 use crate::{
-    model::Millis,
+    model::{Millis, UnixMillis},
     node::{LocalPort, LookupAnswer, LoopCounters, Route},
 };
 
@@ -35,7 +35,8 @@ pub const MAGIC: [u8; 8] = *b"\x89FRGJ\r\n\x1a";
 /// | 5 | `+devmap` names the first level, and no level precedes it |
 /// | 6 | folders are searched again before a level; scripts by path |
 /// | 7 | local addresses of datagrams; ports that could not be opened |
-pub const FORMAT_VERSION: u32 = 7;
+/// | 8 | steps of the calendar |
+pub const FORMAT_VERSION: u32 = 8;
 /// Longest record body in bytes. The longest are file lists and the config file.
 pub(super) const MAX_BODY_LEN: usize = 16 << 20;
 /// Maximum routes with a slot.
@@ -55,6 +56,7 @@ pub(super) mod kind {
     pub(crate) const COUNTED: u8 = 10;
     pub(crate) const LOOKUP: u8 = 11;
     pub(crate) const PORT_FAILED: u8 = 12;
+    pub(crate) const CALENDAR: u8 = 13;
 }
 
 /// Start record: everything that the node was made from.
@@ -85,6 +87,8 @@ pub enum JournalInput {
     Stop(String),
     /// The loop counters were updated.
     Counted(Box<LoopCounters>),
+    /// The calendar was set.
+    Calendar(UnixMillis),
     /// A name lookup was answered.
     Lookup(LookupAnswer),
     /// A port could not be opened.

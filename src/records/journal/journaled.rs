@@ -16,6 +16,7 @@ impl Observer for Recorder {
             NodeEvent::Input(now, input) => match input {
                 Input::ConsoleLine(line) => self.line(now, line),
                 Input::LoopCounters(counters) => self.counted(now, counters),
+                Input::Calendar(at) => self.calendar(now, at),
                 Input::Lookup(answer) => self.lookup(now, answer),
                 Input::PortFailed(port) => self.port_failed(now, port),
                 // A server does not use it.

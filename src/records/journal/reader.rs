@@ -16,7 +16,7 @@ use super::{
     },
 };
 use crate::{
-    model::Millis,
+    model::{Millis, UnixMillis},
     node::{LocalPort, Lookup, LookupAnswer, LoopCounters, Route},
 };
 
@@ -212,10 +212,19 @@ fn read_body(
     now: &mut Millis,
     routes: &mut Vec<Route>,
 ) -> Result<Option<Entry>, DecodeError> {
+    const HAVE_TIME: [u8; 8] = [
+        kind::DATAGRAM,
+        kind::FRAME,
+        kind::LINE,
+        kind::STOP,
+        kind::COUNTED,
+        kind::LOOKUP,
+        kind::PORT_FAILED,
+        kind::CALENDAR,
+    ];
+
     let kind = body.byte()?;
-    let has_time =
-        [kind::DATAGRAM, kind::FRAME, kind::LINE, kind::STOP, kind::COUNTED, kind::LOOKUP];
-    if has_time.contains(&kind) {
+    if HAVE_TIME.contains(&kind) {
         *now += Millis(body.number()?);
     }
     let input = match kind {
@@ -256,6 +265,7 @@ fn read_body(
             }
             JournalInput::Counted(Box::new(LoopCounters::from_values(values)))
         }
+        kind::CALENDAR => JournalInput::Calendar(UnixMillis(body.number()?)),
         kind::LOOKUP => JournalInput::Lookup(read_lookup(body)?),
         kind::PORT_FAILED => JournalInput::PortFailed(LocalPort(body.small()?)),
         _ => return Err("a record of a kind that nobody knows"),

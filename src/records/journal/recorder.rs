@@ -13,7 +13,7 @@ use super::{
     },
 };
 use crate::{
-    model::Millis,
+    model::{Millis, UnixMillis},
     node::{LocalPort, LookupAnswer, LoopCounters, Route},
 };
 
@@ -174,6 +174,18 @@ impl Recorder {
         self.record(kind::PORT_FAILED, |body| {
             put_number(body, passed);
             put_number(body, port.0.into());
+        });
+    }
+
+    /// Records a step of the calendar.
+    pub(super) fn calendar(&mut self, now: Millis, at: UnixMillis) {
+        if !self.takes_input() {
+            return;
+        }
+        let passed = self.passed(now);
+        self.record(kind::CALENDAR, |body| {
+            put_number(body, passed);
+            put_number(body, at.0);
         });
     }
 

@@ -119,6 +119,7 @@ impl<N: Hosted> Replay<N> {
             }
             Some(JournalInput::Line(line)) => self.handle(&step, Input::ConsoleLine(line)),
             Some(JournalInput::Stop(reason)) => self.handle(&step, Input::Stop(reason)),
+            Some(JournalInput::Calendar(at)) => self.handle(&step, Input::Calendar(*at)),
             Some(JournalInput::Lookup(answer)) => self.handle(&step, Input::Lookup(answer)),
             Some(JournalInput::PortFailed(port)) => self.handle(&step, Input::PortFailed(*port)),
             Some(JournalInput::Counted(counters)) => {

@@ -127,6 +127,9 @@ fn line(options: &ReplayOptions, located: &Located) -> Option<String> {
             (Some(*at), "line", None, shown(masked_line(line).as_bytes()))
         }
         Entry::Input(at, JournalInput::Counted(_)) => (Some(*at), "counted", None, String::new()),
+        Entry::Input(at, JournalInput::Calendar(to)) => {
+            (Some(*at), "calendar", None, to.0.to_string())
+        }
         Entry::Input(at, JournalInput::Lookup(answer)) => {
             let found = match &answer.found {
                 Ok(found) => found.iter().map(|address| format!(" {address}")).collect(),

@@ -19,6 +19,8 @@ const R: Flags = Flags::READ_ONLY;
 const A: Flags = Flags::ANNOUNCED;
 const C: Flags = Flags::CLIENT;
 const N: Flags = Flags::NO_EFFECT;
+/// Archived, as by other servers.
+const K: Flags = Flags::ARCHIVE;
 
 const fn all(default: &'static str, flags: Flags) -> [PerGame; 2] {
     PerGame::all(default, flags)
@@ -55,29 +57,29 @@ setting_rows! {
     G_GAMETYPE, "g_gametype", Int::range(0, 12), all("0", S.and(L)),
         "Game type: 0 free for all, 1 tournament, 3 team deathmatch, 4 capture the flag. 2 (single player) \
          disables query responses; other types fall back to 0.";
-    DMFLAGS, "dmflags", Int::range(0, 65535), all("0", S.and(A)),
+    DMFLAGS, "dmflags", Int::range(0, 65535), all("0", S.and(A).and(K)),
         "Sum of 8 for no falling damage, 16 for a fixed field of view, 32 for no footsteps, and bits \
          specific to the game.";
-    FRAGLIMIT, "fraglimit", Int::or_off(1, 9999), all("20", S.and(A)),
+    FRAGLIMIT, "fraglimit", Int::or_off(1, 9999), all("20", S.and(A).and(K)),
         "Frags that end the match; 0 disables the limit.";
-    TIMELIMIT, "timelimit", Int::or_off(1, 9999), all("0", S.and(A)),
+    TIMELIMIT, "timelimit", Int::or_off(1, 9999), all("0", S.and(A).and(K)),
         "Minutes that end the match; 0 disables the limit.";
-    CAPTURELIMIT, "capturelimit", Int::or_off(1, 9999), all("8", S.and(A)),
+    CAPTURELIMIT, "capturelimit", Int::or_off(1, 9999), all("8", S.and(A).and(K)),
         "Captures that end the match; 0 disables the limit.";
     NEXTMAP, "nextmap", Text::up_to(1023), all("", P),
         "Console commands to run at the end of a match. Each map load sets it to map_restart 0, which runs \
          the rotation in the variable d1 if that exists.";
-    G_MAX_GAME_CLIENTS, "g_maxGameClients", Int::or_off(1, 64), all("0", S.and(L)),
+    G_MAX_GAME_CLIENTS, "g_maxGameClients", Int::or_off(1, 64), all("0", S.and(L).and(K)),
         "Maximum players; further clients are spectators. 0 disables the limit.";
     G_MOTD, "g_motd", Text::up_to(255), all("", P),
         "Message on the loading screen of clients.";
-    G_FRIENDLY_FIRE, "g_friendlyFire", Flag::either(), all("0", A),
+    G_FRIENDLY_FIRE, "g_friendlyFire", Flag::either(), all("0", A.and(K)),
         "Let teammates damage each other.";
     G_DO_WARMUP, "g_doWarmup", Flag::either(), oa_q3(("0", S.and(A)), ("0", A)),
         "Start matches with a warm-up.";
-    G_WARMUP, "g_warmup", Int::range(0, 600), all("20", A),
+    G_WARMUP, "g_warmup", Int::range(0, 600), all("20", A.and(K)),
         "Duration of the warm-up countdown in seconds.";
-    G_ALLOW_VOTE, "g_allowVote", Int::range(0, i32::MAX), oa_q3(("1", S), ("1", P)),
+    G_ALLOW_VOTE, "g_allowVote", Int::range(0, i32::MAX), oa_q3(("1", S.and(K)), ("1", K)),
         "Let players call votes; 0 disables votes. Other numbers are bit masks of mods, and allow all votes here.";
     G_MAX_VOTES, "g_maxVotes", Int::or_off(1, 999), all("3", P),
         "Maximum votes that one address may call per level; 0 disables the limit.";
@@ -87,13 +89,13 @@ setting_rows! {
          address, each counts.";
     G_CUSTOM_VOTES, "g_customVotes", Text::up_to(255), all("", P),
         "Names of custom votes; the variable vote_NAME holds the commands of each.";
-    G_BAN_IPS, "g_banIPs", Text::up_to(1023), all("", P),
+    G_BAN_IPS, "g_banIPs", Text::up_to(1023), all("", K),
         "Banned IPv4 addresses, e.g. 10.1.2.3 or 10.1.*; the commands addip and removeip edit the list.";
-    G_FILTER_BAN, "g_filterBan", Flag::either(), all("1", P),
+    G_FILTER_BAN, "g_filterBan", Flag::either(), all("1", K),
         "Meaning of g_banIPs: 1 bans the listed addresses, 0 admits only them.";
-    G_TEAM_AUTO_JOIN, "g_teamAutoJoin", Flag::either(), all("0", P),
+    G_TEAM_AUTO_JOIN, "g_teamAutoJoin", Flag::either(), all("0", K),
         "Put joining clients into the weaker team instead of the spectators.";
-    G_TEAM_FORCE_BALANCE, "g_teamForceBalance", Flag::either(), all("0", P),
+    G_TEAM_FORCE_BALANCE, "g_teamForceBalance", Flag::either(), all("0", K),
         "Prevent players from joining the larger team.";
     G_SPEED, "g_speed", Int::range(0, 10_000), all("320", A),
         "Running speed in units per second.";

@@ -387,7 +387,7 @@ impl Hosted for QwServer {
             Input::Lookup(answer) => masters::take_lookup(self, now, answer),
             Input::Stop(reason) => drop::stop(self, now, reason),
             Input::Oversize(_) => self.counters.bump(QwCounter::Oversize),
-            Input::PortFailed(_) => {}
+            Input::Calendar(_) | Input::PortFailed(_) => {}
         }
     }
 

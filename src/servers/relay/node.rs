@@ -248,6 +248,7 @@ impl Hosted for Broadcast<'_> {
                 self.handle_datagram(now, route, &[]);
             }
             Input::LoopCounters(_)
+            | Input::Calendar(_)
             | Input::Lookup(_)
             | Input::PortFailed(_)
             | Input::Oversize(_) => {}

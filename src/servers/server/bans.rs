@@ -1,10 +1,8 @@
 //! Bans of a server: the list, and its file in the state folder.
-//!
-//! Invariants: a change is handed to the folder within [`WRITE_INTERVAL`], once the server runs frames; an unreadable
-//! file is kept aside and never overwritten.
 
-use std::{net::IpAddr, rc::Rc};
+use std::{collections::BTreeSet, net::IpAddr, rc::Rc};
 
+use super::saved_file::SavedFile;
 use crate::{
     bans::{BanList, Client, Draft, MAX_ENTRIES},
     model::{Millis, state_folder::StateFolder},
@@ -14,18 +12,14 @@ use crate::{
 pub(super) const BANS_FILE: &str = "bans.jsonl";
 /// Longest list that is read, in bytes: a kilobyte for each entry.
 pub(super) const MAX_FILE_LEN: u64 = MAX_ENTRIES as u64 * 1024;
-/// Minimum time between two writes of the list.
-const WRITE_INTERVAL: Millis = Millis(1000);
 
 /// Bans, exceptions and mutes of a server.
 #[derive(Debug, Default)]
 pub(super) struct ServerBans {
     list: BanList,
-    /// Folder of the file; `None` if the list is in memory only.
-    folder: Option<Rc<dyn StateFolder>>,
-    is_changed: bool,
-    /// Earliest time of the next write; `None` before the first frame.
-    next_write: Option<Millis>,
+    file: SavedFile,
+    /// Entries that were made since the start: they move with a calendar that is set.
+    of_run: BTreeSet<u32>,
     /// Address of the remote console whose command runs.
     remote: Option<IpAddr>,
 }
@@ -33,25 +27,15 @@ pub(super) struct ServerBans {
 impl ServerBans {
     /// Reads the list of a folder. An unreadable file is kept aside, and the log names it.
     pub(super) fn open(folder: Option<Rc<dyn StateFolder>>, now: u64) -> Self {
-        let mut bans = Self::default();
-        let Some(folder) = folder else { return bans };
-        bans.folder = Some(Rc::clone(&folder));
-        match read(&*folder) {
-            Ok(None) => {}
-            Ok(Some(mut list)) => {
-                bans.is_changed = list.remove_ended(now);
-                log::info!("{}: {} entries", folder.path_of(BANS_FILE), list.len());
-                bans.list = list;
-            }
-            Err(fault) => match folder.keep_aside(BANS_FILE) {
-                Ok(kept) => log::error!("{fault}; list empty, file kept as {kept}"),
-                Err(error) => {
-                    log::error!("{fault}; {error}; list empty, changes are not saved");
-                    bans.folder = None;
-                }
-            },
+        let (mut file, list) = SavedFile::open(folder, BANS_FILE, MAX_FILE_LEN, parse);
+        let mut list = list.unwrap_or_default();
+        if list.remove_ended(now) {
+            file.change();
         }
-        bans
+        if let Some(folder) = file.folder().filter(|_| !list.is_empty()) {
+            log::info!("{}: {} entries", folder.path_of(BANS_FILE), list.len());
+        }
+        Self { list, file, of_run: BTreeSet::new(), remote: None }
     }
 
     pub(super) const fn list(&self) -> &BanList {
@@ -60,14 +44,31 @@ impl ServerBans {
 
     /// Folder of the list.
     pub(super) fn folder(&self) -> Option<&dyn StateFolder> {
-        self.folder.as_deref()
+        self.file.folder()
     }
 
     /// Changes the list, after a removal of the entries that have ended.
     pub(super) fn change<T>(&mut self, now: u64, change: impl FnOnce(&mut BanList) -> T) -> T {
         self.list.remove_ended(now);
-        self.is_changed = true;
-        change(&mut self.list)
+        self.file.change();
+        let times = |list: &BanList| -> BTreeSet<(u32, u64)> {
+            list.entries().map(|entry| (entry.id, entry.content.made)).collect()
+        };
+        let before = times(&self.list);
+        let result = change(&mut self.list);
+        let after = times(&self.list);
+        self.of_run.extend(after.difference(&before).map(|(id, _)| id));
+        result
+    }
+
+    /// Follows a calendar that was set by seconds, to `now`. Entries of this run move with it, since their time was meant from
+    /// the command on; those of earlier runs end by the calendar.
+    pub(super) fn set_calendar(&mut self, seconds: i64, now: u64) {
+        self.list.shift(self.of_run.iter().copied(), seconds);
+        let is_shifted = !self.of_run.is_empty();
+        if self.list.remove_ended(now) || is_shifted {
+            self.file.change();
+        }
     }
 
     /// Reads the list from its file again. Returns the number of entries.
@@ -75,27 +76,26 @@ impl ServerBans {
     /// # Errors
     /// A sentence with path and problem. The list stays as it is.
     pub(super) fn reload(&mut self, now: u64) -> Result<usize, String> {
-        let folder = self.folder.as_deref().ok_or("no state folder (sv_state is none)")?;
-        if self.is_changed {
+        let folder = self.file.folder().ok_or("no state folder (sv_state is none)")?;
+        if self.file.is_changed() {
             return Err(format!("{} is being written", folder.path_of(BANS_FILE)));
         }
-        let mut list = read(folder)?.unwrap_or_default();
-        self.is_changed = list.remove_ended(now);
+        let mut list = self.file.read(MAX_FILE_LEN, parse)?.unwrap_or_default();
+        if list.remove_ended(now) {
+            self.file.change();
+        }
         self.list = list;
         Ok(self.list.len())
     }
 
     /// Hands a changed list to the folder.
     pub(super) fn save(&mut self, now: Millis) {
-        if self.next_write.is_some_and(|next| now < next) {
-            return;
-        }
-        self.next_write = Some(if self.is_changed { now + WRITE_INTERVAL } else { now });
-        if let Some(folder) = self.folder.as_deref().filter(|_| self.is_changed)
-            && folder.write(BANS_FILE, self.list.to_text())
-        {
-            self.is_changed = false;
-        }
+        self.file.save(now, || self.list.to_text());
+    }
+
+    /// Time of the next write, if a change waits for it.
+    pub(super) fn write_due(&self) -> Option<Millis> {
+        self.file.write_due()
     }
 
     /// Ban of a client.
@@ -119,19 +119,11 @@ impl ServerBans {
 }
 
 impl Drop for ServerBans {
-    /// Writes the last change. A server whose start ends it, as a check of its configuration, writes nothing.
     fn drop(&mut self) {
-        if let Some(folder) = self.folder.as_deref()
-            && self.is_changed
-            && self.next_write.is_some()
-        {
-            folder.write_last(BANS_FILE, self.list.to_text());
-        }
+        self.file.finish(|| self.list.to_text());
     }
 }
 
-fn read(folder: &dyn StateFolder) -> Result<Option<BanList>, String> {
-    let Some(text) = folder.read(BANS_FILE, MAX_FILE_LEN)? else { return Ok(None) };
-    let named = |fault| format!("{}: {fault}", folder.path_of(BANS_FILE));
-    BanList::parse(&text).map(Some).map_err(named)
+fn parse(text: &str) -> Result<BanList, String> {
+    BanList::parse(text).map_err(|fault| fault.to_string())
 }

@@ -7,7 +7,9 @@
 use std::collections::BTreeSet;
 
 use super::{
+    archive::Archive,
     audience::Audience,
+    audit::Audit,
     authorization::Authorizer,
     bans::ServerBans,
     bots::BotSlots,
@@ -23,6 +25,7 @@ use super::{
     quality::Quality,
     recording::Recordings,
     sender::Sender,
+    state_values::StateValues,
 };
 use crate::{
     game::GameFiles,
@@ -66,6 +69,12 @@ pub(super) struct Core {
     pub(super) guards: Guards,
     pub(super) rcon: PasswordGuard,
     pub(super) bans: ServerBans,
+    /// Settings that outlast the server.
+    pub(super) archive: Archive,
+    /// Acts of administrators.
+    pub(super) audit: Audit,
+    /// Other values that outlast the server.
+    pub(super) values: StateValues,
     pub(super) announcer: Announcer,
     pub(super) authorizer: Authorizer,
     pub(super) sender: Sender,
@@ -108,6 +117,9 @@ impl Core {
             guards: Guards::new(keys.guards),
             rcon: PasswordGuard::new(keys.rcon),
             bans: ServerBans::default(),
+            archive: Archive::default(),
+            audit: Audit::default(),
+            values: StateValues::default(),
             sender: Sender::default(),
             stats: Stats::default(),
             quality: Quality::default(),
@@ -123,6 +135,19 @@ impl Core {
             dropping: BTreeSet::new(),
             pending_drops: Vec::new(),
         }
+    }
+
+    /// Hands what has changed to the state folder.
+    pub(super) fn save_state(&mut self) {
+        self.bans.save(self.now);
+        self.archive.save(self.now);
+        self.values.save(self.now);
+    }
+
+    /// Time at which a change is handed to the state folder.
+    pub(super) fn save_due(&self) -> Millis {
+        let due = [self.bans.write_due(), self.archive.write_due(), self.values.write_due()];
+        due.into_iter().flatten().min().unwrap_or(Millis::NEVER)
     }
 
     /// Number of client slots.

@@ -14,7 +14,9 @@
 //! What acts on the whole is in files that no state imports, such as `gate` to the game, `level`, `schedule` of frames,
 //! `send`, `service` and the console. They pass other functions the parts that these change.
 
+mod archive;
 mod audience;
+mod audit;
 mod authorization;
 mod bans;
 mod bots;
@@ -49,12 +51,14 @@ mod rate;
 mod rcon;
 mod recording;
 mod restricted;
+mod saved_file;
 mod schedule;
 mod send;
 mod sender;
 mod service;
 mod start;
 mod state;
+mod state_values;
 mod status;
 mod usercmds;
 mod visibility;
@@ -62,20 +66,25 @@ mod visibility;
 use std::{borrow::Cow, rc::Rc};
 
 pub(crate) use self::game_code::has_mod;
+pub use self::{
+    archive::ARCHIVE_FILE,
+    audit::AUDIT_FILE,
+    console::{command_names, ends_with_start, script_text, state_script},
+    game_code::{CodeOrigin, GameFactory, GameRequest, Geometry},
+    invariants::{check_frame_ring, check_newest_frame, entity_of},
+    start::{ServerStart, start_error},
+    state::Server,
+};
 use self::{
+    archive::Archive,
+    audit::Audit,
     bans::ServerBans,
     console::{budget::ConsoleBudget, start_state::Startup, texts::ConsoleTexts},
     core::{Core, ServerKeys},
     game_faults::GameFaults,
     map_loader::MapLoader,
     schedule::frame_length,
-};
-pub use self::{
-    console::{command_names, ends_with_start, script_text},
-    game_code::{CodeOrigin, GameFactory, GameRequest, Geometry},
-    invariants::{check_frame_ring, check_newest_frame, entity_of},
-    start::{ServerStart, start_error},
-    state::Server,
+    state_values::StateValues,
 };
 use rand_pcg::Pcg32;
 
@@ -125,6 +134,9 @@ impl Server {
         let keys = ServerKeys { guards: GuardKeys { challenges, limits: word(0) }, rcon: !word(0) };
         let mut core = Core::new(settings, maps.names(), keys);
         core.epoch = epoch;
+        core.archive = Archive::open(state.clone(), &mut core.settings, &overrides);
+        core.audit = Audit::open(state.as_deref());
+        core.values = StateValues::open(state.clone());
         core.bans = ServerBans::open(state, moderation::calendar(&core));
         core.files = GameFiles::new(assets, file_limits(&core.settings));
         core.recordings.set_epoch(epoch);
@@ -237,7 +249,6 @@ impl Server {
     }
 }
 
-/// Number of clients that download a file over UDP.
 /// Whether clients of a protocol are accepted with the level that is loaded.
 #[must_use]
 pub fn accepts_protocol(server: &Server, protocol: &Protocol) -> bool {
@@ -245,6 +256,7 @@ pub fn accepts_protocol(server: &Server, protocol: &Protocol) -> bool {
         && (protocol.numbers.is_current() || protocols::has_numbers(&server.core))
 }
 
+/// Number of clients that download a file over UDP.
 fn downloading_clients(core: &Core) -> usize {
     core.clients.iter().filter(|(_, client)| client.own.downloads.is_active()).count()
 }
@@ -277,7 +289,7 @@ impl Node for Server {
         }
         // A start that ends the server, as a check of its configuration, saves nothing.
         if !self.finished {
-            self.core.bans.save(now);
+            self.core.save_state();
         }
         // Behind the snapshots, which are never late for a download.
         downloads::send::send_blocks(self);
@@ -288,10 +300,10 @@ impl Node for Server {
         let is_idle = self.core.clients.is_empty() && self.core.bots.is_empty();
         let is_idle = is_idle && !self.texts.waits() && !self.core.drain.is_on();
         if self.due.is_some() && is_idle {
-            return due
-                + Millis(IDLE_INTERVAL.0.saturating_sub(frame_length(&self.core.settings).0));
+            let idle = IDLE_INTERVAL.0.saturating_sub(frame_length(&self.core.settings).0);
+            return (due + Millis(idle)).min(self.core.save_due());
         }
-        due.min(self.core.next_send_time())
+        due.min(self.core.next_send_time()).min(self.core.save_due())
     }
 
     fn poll_transmit(&mut self, packet: &mut Vec<u8>) -> Option<Route> {
@@ -317,6 +329,10 @@ impl Hosted for Server {
                     gate::end_slow_game(self);
                 }
             }
+            Input::Calendar(to) => {
+                self.core.now = now;
+                moderation::set_calendar(&mut self.core, to);
+            }
             Input::Lookup(answer) => {
                 self.core.now = now;
                 self.core.announcer.handle_lookup(now, answer);
@@ -340,6 +356,7 @@ impl Hosted for Server {
         match kind {
             OutputKind::PortChange => None,
             OutputKind::GameLog => core.game_log.take().map(Output::GameLog),
+            OutputKind::Audit => core.audit.take().map(Output::Audit),
             OutputKind::Recording => core.recordings.poll().map(Output::Recording),
             OutputKind::FileWrite => core.files.poll_write().map(Output::FileWrite),
             OutputKind::Stream => core.recordings.poll_stream().map(Output::Stream),

@@ -15,9 +15,26 @@ use crate::{
     wire::{info::InfoString, userinfo::Userinfo},
 };
 
-/// Calendar time in seconds. It follows the clock of the process, so that a change of the calendar lengthens no ban.
+/// Calendar time in seconds. It follows the clock of the process, and the calendar when that is set.
 pub(super) fn calendar(core: &Core) -> u64 {
-    (core.epoch.unwrap_or(UnixMillis(0)) + Millis(core.now.0)).0 / 1000
+    calendar_ms(core) / 1000
+}
+
+fn calendar_ms(core: &Core) -> u64 {
+    (core.epoch.unwrap_or(UnixMillis(0)) + Millis(core.now.0)).0
+}
+
+/// Follows a calendar that was set.
+pub(super) fn set_calendar(core: &mut Core, to: UnixMillis) {
+    let signed = |ms: u64| i64::try_from(ms / 1000).unwrap_or(i64::MAX);
+    let seconds = signed(to.0) - signed(calendar_ms(core));
+    let epoch = UnixMillis(to.0.saturating_sub(core.now.0));
+    log::warn!(
+        "calendar set by {seconds} s while the server runs: bans of this run keep their length"
+    );
+    core.epoch = Some(epoch);
+    core.recordings.set_epoch(core.epoch);
+    core.bans.set_calendar(seconds, to.0 / 1000);
 }
 
 /// Checks the bans for a client that connects.

@@ -18,11 +18,11 @@ pub enum Change {
 pub enum SetCommand {
     /// `set`.
     Set,
-    /// `seta`: archives the cvar in other servers, here the same as `set`.
+    /// `seta`: also archives the setting.
     Seta,
     /// `sets`: also adds the variable to the serverinfo.
     Sets,
-    /// `setu`: for clients, here the same as `set`.
+    /// `setu`: for clients, here as `set`, but never archived.
     Setu,
 }
 

@@ -329,7 +329,7 @@ mod tests {
             .unwrap();
         let list = settings.cvarlist("");
         for line in [
-            "S     L   sv_maxclients \"8\"",
+            "S    AL   sv_maxclients \"8\"",
             " s        sv_fps \"20\"",
             "S  R      mapname \"nomap\"",
             " s     C  timescale",

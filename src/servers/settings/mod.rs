@@ -8,6 +8,7 @@
 //! function here shows a secret value. Source: settings, console and config rules of ioquake3, Quake3e and
 //! OpenArena 0.8.8 servers.
 
+mod archive;
 mod author;
 mod change;
 mod config;
@@ -27,6 +28,7 @@ mod table;
 mod template;
 mod variables;
 
+pub use archive::{ArchivedSettings, MAX_ARCHIVE_LEN};
 pub use author::{Author, author_of, is_trusted, shown_to_module};
 pub use change::{Change, ChangeSource, SetCommand};
 pub use config::{ConfigError, MAX_CONFIG_LEN};

@@ -319,6 +319,7 @@ impl Hosted for Query {
             Input::Stop(_) => self.finished = true,
             Input::ConsoleLine(_)
             | Input::LoopCounters(_)
+            | Input::Calendar(_)
             | Input::Lookup(_)
             | Input::PortFailed(_) => {}
         }

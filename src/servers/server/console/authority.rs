@@ -14,7 +14,7 @@ use crate::{
 /// Commands that neither a game module nor a mod runs.
 ///
 /// They end the server, permit cheats, write files, change what outlasts the server or announce it.
-const OPERATOR_COMMANDS: [&str; 19] = [
+const OPERATOR_COMMANDS: [&str; 20] = [
     "ban",
     "banaddr",
     "bandel",
@@ -34,6 +34,7 @@ const OPERATOR_COMMANDS: [&str; 19] = [
     "unban",
     "undrain",
     "unmute",
+    "writeconfig",
 ];
 /// Longest text of a refusal in the log, in bytes.
 const MAX_REFUSAL_LEN: usize = 300;

@@ -7,6 +7,7 @@ use super::{
     execute,
     players::{find_player, player_in},
     problems::Cause,
+    rotation,
     scripts::may_nest,
     startup::end_text,
     table::COMMANDS,
@@ -55,6 +56,7 @@ pub(super) fn run_variable(server: &mut Server, words: &CommandArgs, depth: u8) 
         return execute::report(server, Cause::Failed, format!("vstr: {shown} is secret"));
     }
     if may_nest(server, words.command(), depth) {
+        rotation::note_step(server, name, &line);
         let author = author_of(&server.core.settings, name).unwrap_or_default();
         server.texts.open(OpenText::new(&line, author, depth + 1, None));
     }

@@ -3,7 +3,7 @@
 //! Source: console of Quake III servers. Engine names: `Cbuf_Execute`, `Cmd_ExecuteString`.
 
 use super::{
-    authority,
+    archive, audit, authority,
     changes::{ChangeOutcome, SettingChanges},
     problems::Cause,
     scripts, startup,
@@ -114,6 +114,12 @@ pub(super) fn run_command(server: &mut Server, words: &CommandArgs, depth: u8) {
     if is_refused(server, name) {
         return;
     }
+    audit::recorded(server, words, |server| run_known(server, words, depth));
+}
+
+/// Runs a command that the author may run.
+fn run_known(server: &mut Server, words: &CommandArgs, depth: u8) {
+    let name = command_name(words);
     if let Some(command) = COMMANDS.iter().find(|c| c.name.eq_ignore_ascii_case(name)) {
         (command.run)(server, words, depth);
     } else if server.core.settings.get(name).is_some() || is_ignored(name) {
@@ -130,7 +136,9 @@ pub(super) fn run_command(server: &mut Server, words: &CommandArgs, depth: u8) {
 
 /// Runs a command of the game.
 pub(super) fn run_in_game(server: &mut Server, words: &CommandArgs) {
+    let bans = archive::ban_changes(server);
     if server.enter_game(|game, host| game.console_command(host, words)) == Some(true) {
+        archive::note_bans(server, bans);
         server.process_pending_drops();
     } else {
         report_unknown(server, command_name(words));
@@ -177,19 +185,24 @@ pub(super) fn show_setting(core: &mut Core, name: &str) {
 
 /// Changes a setting for the line that runs, and counts the change for its script.
 pub(super) fn change_setting(server: &mut Server, command: SetCommand, name: &str, value: &str) {
-    run_change(server, name, |changes, source| changes.set(source, command, name, value));
+    if run_change(server, name, |changes, source| changes.set(source, command, name, value)) {
+        archive::note(server, command, name);
+    }
 }
 
 /// Sets a setting to its default for the line that runs, and counts the change for its script.
 pub(super) fn reset_setting(server: &mut Server, name: &str) {
-    run_change(server, name, |changes, source| changes.reset(source, name));
+    if run_change(server, name, |changes, source| changes.reset(source, name)) {
+        archive::forget(server, name);
+    }
 }
 
+/// Changes a setting for the line that runs. Returns whether the change was accepted.
 fn run_change(
     server: &mut Server,
     name: &str,
     change: impl FnOnce(&mut SettingChanges<'_>, ChangeSource) -> ChangeOutcome,
-) {
+) -> bool {
     let is_script = server.texts.place().is_some()
         || server.startup.is_command_line
         || server.core.console.runs_game_lines();
@@ -219,14 +232,15 @@ fn run_change(
         let line = server.core.console.placed(&line);
         server.core.console.warn(line);
     }
+    let is_accepted = outcome.refusal.is_none();
     if let Some(counts) = server.texts.counts_mut() {
         let is_setting = server.core.settings.flags(name).is_some();
-        let is_accepted = outcome.refusal.is_none();
         outcome.refusal.into_iter().for_each(|cause| counts.problems.add(cause));
         (0..outcome.notes).for_each(|_| counts.problems.add(Cause::Changed));
         counts.set += u32::from(is_accepted && is_setting);
         counts.variables += u32::from(is_accepted && !is_setting);
     }
+    is_accepted
 }
 
 /// Loads a map, or prints why it cannot be loaded. Returns whether it runs.

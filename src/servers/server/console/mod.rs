@@ -5,6 +5,8 @@
 //! Source: console commands of Quake III servers and the replies that tools match on.
 //! Engine names: `Cbuf_ExecuteText`, `Cmd_ExecuteString`, `vstr`.
 
+mod archive;
+mod audit;
 pub(super) mod authority;
 mod bans;
 pub(super) mod budget;
@@ -22,6 +24,7 @@ mod players;
 pub(super) mod problems;
 mod recording;
 pub(super) mod remote;
+mod rotation;
 mod scripts;
 pub(super) mod start_state;
 pub(super) mod startup;
@@ -30,8 +33,8 @@ pub(super) mod texts;
 mod variables;
 
 pub(in crate::server) use self::changes::SettingChanges;
+pub use self::{archive::state_script, scripts::script_text, startup::ends_with_start};
 use self::{execute::run_texts, table::COMMANDS, texts::OpenText};
-pub use self::{scripts::script_text, startup::ends_with_start};
 use super::state::Server;
 use crate::{
     game::GameFiles,

@@ -65,6 +65,8 @@ pub(in crate::server) struct ConsoleStreams {
     start: Vec<String>,
     is_start: bool,
     problems: ProblemLines,
+    /// First line that the running command has printed, while it is listened to.
+    heard: Option<String>,
 }
 
 impl ConsoleStreams {
@@ -74,12 +76,25 @@ impl ConsoleStreams {
         if !text.ends_with('\n') {
             text.push('\n');
         }
+        if let Some(heard) = self.heard.as_mut().filter(|heard| heard.is_empty()) {
+            heard.push_str(text.lines().next().unwrap_or_default());
+        }
         match &mut self.redirected {
             Some(collected) => collected.push(text),
             None if self.is_start => self.log_start(log::Level::Info, text),
             None if self.game_output.allows(&text) => self.output.push_back(text),
             None => {}
         }
+    }
+
+    /// Keeps the first line that is printed from now on, for the audit log.
+    pub(super) fn listen(&mut self) {
+        self.heard = Some(String::new());
+    }
+
+    /// Returns the first line since [`Self::listen`].
+    pub(super) fn end_listening(&mut self) -> String {
+        self.heard.take().unwrap_or_default()
     }
 
     /// Prints line by line, so that rcon packets end at line ends.

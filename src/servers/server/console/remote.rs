@@ -2,12 +2,13 @@
 //!
 //! Source: Quake III protocol 68, rcon. Engine names: `SVC_RemoteCommand`.
 
-use super::run_line;
+use super::{audit, run_line};
 use crate::{
     model::text,
     node::Route,
     observe::{Counter, LogEvent},
     server::{
+        audit::Actor,
         core::Core,
         moderation::is_address_banned,
         rcon::{RconDecision, decide, packets},
@@ -38,8 +39,11 @@ pub(in crate::server) fn handle_rcon(server: &mut Server, route: Route, request:
             let shown = masked_line(&command);
             log::info!("{from} rcon: {}", text::escaped(shown.as_bytes()));
             server.core.console.redirect();
+            audit::record_access(server, from);
             server.core.bans.set_remote(Some(from.ip()));
+            server.core.audit.actor = Actor::Rcon(from);
             run_line(server, &command);
+            server.core.audit.actor = Actor::Console;
             server.core.bans.set_remote(None);
             let output = server.core.console.end_redirect();
             let mut connections = server.core.connections();
@@ -51,6 +55,7 @@ pub(in crate::server) fn handle_rcon(server: &mut Server, route: Route, request:
             server.core.stats.bump(Counter::RconRefused);
             if let Some(suppressed) = server.core.stats.allows_log(LogEvent::BadRcon, now) {
                 log::warn!("{from} rcon rejected{suppressed}");
+                audit::record_refusal(server, from);
             }
             if let Some(text) = answer {
                 let mut connections = server.core.connections();

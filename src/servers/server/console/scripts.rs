@@ -6,6 +6,7 @@
 //! Source: config files of Quake III servers. Engine name: `Cmd_Exec_f`.
 
 use super::{
+    archive,
     budget::MAX_SCRIPTS,
     execute,
     problems::Cause,
@@ -107,7 +108,14 @@ fn read(server: &mut Server, name: &str, place: ScriptPlace) -> Result<String, S
     if !server.console_budget.take_script() {
         return Err(format!("script limit reached ({MAX_SCRIPTS} in a frame)"));
     }
-    let text = read_text(server, name, place).map_err(|error| {
+    let read = read_text(server, name, place);
+    if matches!(read, Err(AssetError::Missing { .. }))
+        && let Some(folder) = server.core.archive.folder()
+        && let Some(text) = archive::state_script(folder, name, MAX_SCRIPT_LEN)
+    {
+        return text;
+    }
+    let text = read.map_err(|error| {
         let is_missing = matches!(error, AssetError::Missing { .. });
         let suggestion = is_missing.then(|| script_suggestion(server.maps.assets(), name));
         format!("{error}{}", suggestion.unwrap_or_default())

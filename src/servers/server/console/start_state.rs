@@ -29,6 +29,8 @@ pub(in crate::server) struct Startup {
     pub(super) hints_left_out: usize,
     /// Names that `vstr` has run, in lower case.
     pub(super) used: BTreeSet<String>,
+    /// Last step of a map rotation that the start has run.
+    pub(super) step: Option<String>,
     /// Error about the first map that was not found.
     pub(super) missing_map: Option<String>,
     /// Whether an error ends the start.

@@ -9,7 +9,7 @@
 use super::{
     execute, password_file,
     problems::{Cause, counted},
-    scripts,
+    rotation, scripts,
     start_state::FirstLevel,
     table::COMMANDS,
     texts::{OpenText, ScriptCounts, command_name},
@@ -39,6 +39,7 @@ pub(in crate::server) fn run(
     lines: &[String],
 ) {
     server.core.console.begin_start();
+    let step = rotation::saved_step(server);
     server.startup.is_command_line = true;
     let has_mod = !server.core.settings.text(key::FS_GAME).is_empty();
     if has_mod && run_mod_config(server) {
@@ -55,6 +56,15 @@ pub(in crate::server) fn run(
         lines.iter().rev().map(|line| OpenText::new(line, Author::Operator, 0, None)).collect();
     server.texts.exchange(stack);
     execute::run_texts(server);
+    let map = key::MAP.setting().name;
+    let is_map_set = overrides.iter().any(|(_, name, _)| name.eq_ignore_ascii_case(map));
+    if let Some(line) =
+        step.filter(|_| !is_map_set).and_then(|step| rotation::resume(server, &step))
+    {
+        server.texts.exchange(vec![OpenText::new(&line, Author::Operator, 0, None)]);
+        execute::run_texts(server);
+    }
+    rotation::keep_step(server);
     server.startup.is_command_line = false;
     if has_no_level(server) && !server.startup.is_over() {
         begin_first_level(server);
@@ -63,6 +73,9 @@ pub(in crate::server) fn run(
         report_hints(server);
         for line in ignored_values(&server.core.settings) {
             server.core.console.warn(line);
+        }
+        for line in server.core.archive.settings().replaced(&server.core.settings) {
+            server.core.console.print(line);
         }
     }
     server.core.console.end_start();

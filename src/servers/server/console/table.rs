@@ -3,7 +3,8 @@
 //! Source: console commands of Quake III servers.
 
 use super::{
-    bans, commands, drain, entity_list, execute, moderation, recording, scripts, variables,
+    archive, audit, bans, commands, drain, entity_list, execute, moderation, recording, scripts,
+    variables,
 };
 use crate::{
     bans::EntryKind,
@@ -36,6 +37,12 @@ pub(super) const COMMANDS: &[CommandRow] = &[
                 execute::run_in_game(server, words);
             }
         },
+    },
+    CommandRow {
+        name: "auditlog",
+        usage: "[number]",
+        help: "Show the last acts of administrators (default 20).",
+        run: |server, words, _| audit::show(server, words),
     },
     CommandRow {
         name: "ban",
@@ -263,6 +270,12 @@ pub(super) const COMMANDS: &[CommandRow] = &[
         run: |server, _, _| bans::reload(server),
     },
     CommandRow {
+        name: "reloaded",
+        usage: "<text>",
+        help: "Record a reload of the configuration in the audit log; SIGHUP runs it.",
+        run: |_, _, _| {},
+    },
+    CommandRow {
         name: "removeip",
         usage: "<address>",
         help: "Remove a ban of addip, or an address of g_banIPs.",
@@ -303,7 +316,7 @@ pub(super) const COMMANDS: &[CommandRow] = &[
     CommandRow {
         name: "seta",
         usage: "<name> <value>",
-        help: "Change a setting (alias of set).",
+        help: "Change a setting and archive it.",
         run: |server, words, _| commands::set(server, words, SetCommand::Seta),
     },
     CommandRow {
@@ -315,7 +328,7 @@ pub(super) const COMMANDS: &[CommandRow] = &[
     CommandRow {
         name: "setu",
         usage: "<name> <value>",
-        help: "Change a setting (alias of set).",
+        help: "Change a setting without archiving it.",
         run: |server, words, _| commands::set(server, words, SetCommand::Setu),
     },
     CommandRow {
@@ -387,6 +400,12 @@ pub(super) const COMMANDS: &[CommandRow] = &[
         usage: "[frames]",
         help: "Run the rest of the line or script after [frames] (default 1).",
         run: |server, words, _| commands::wait(server, words),
+    },
+    CommandRow {
+        name: "writeconfig",
+        usage: "<name>",
+        help: "Write archived settings to a script in the state folder.",
+        run: |server, words, _| archive::write_config(server, words),
     },
 ];
 

@@ -62,6 +62,8 @@ pub(super) struct OpenText {
     pub(super) script: Option<Script>,
     /// Place of a line that was put off.
     place: Option<Rc<str>>,
+    /// Whether the start has put the line off.
+    is_put_off: bool,
     /// Line of a comment without end that the last command has.
     open_comment: Option<u32>,
     /// Whether a `//` comment cuts the last word of the last command.
@@ -82,6 +84,7 @@ impl OpenText {
             depth,
             script,
             place: None,
+            is_put_off: false,
             open_comment: None,
             cuts_word: false,
             open_quote: false,
@@ -206,6 +209,13 @@ impl ConsoleTexts {
         self.stack.last().is_some_and(|text| text.open_quote && text.script.is_some())
     }
 
+    /// Whether the running command is part of a line: not of a script, a variable or the start.
+    pub(super) fn is_direct(&self) -> bool {
+        let is_line =
+            |text: &OpenText| text.depth == 0 && text.script.is_none() && !text.is_put_off;
+        self.place().is_none() && self.stack.last().is_some_and(is_line)
+    }
+
     /// Whether the running command belongs to a script of the start.
     pub(super) fn is_of_start(&self) -> bool {
         self.stack.iter().any(|text| text.script.as_ref().is_some_and(|script| script.is_of_start))
@@ -238,6 +248,7 @@ impl ConsoleTexts {
     pub(super) fn put_off(&mut self, command: &str) -> bool {
         let mut text = OpenText::new(command, self.author(), 0, None);
         text.place = self.place().map(Into::into);
+        text.is_put_off = true;
         let stack = vec![text];
         let has_room = self.has_room(&stack) || self.waiting.len() < 16 * MAX_WAITING;
         if has_room {

@@ -3,7 +3,7 @@
 //! Source: console commands of Quake III servers. Engine names: `Cvar_Reset_f`, `Cvar_Toggle_f`, `Cvar_Unset_f`, `FS_Dir_f`,
 //! `Cvar_Restart_f`, `FS_Path_f`.
 
-use super::{execute, problems::Cause};
+use super::{archive, execute, problems::Cause};
 use crate::{
     model::{CommandArgs, text, text::counted},
     server::state::Server,
@@ -38,7 +38,7 @@ pub(super) fn unset(server: &mut Server, words: &CommandArgs) {
     if words.len() != 2 {
         return server.core.console.print("Usage: unset <name>");
     }
-    if server.core.settings.unset(name) {
+    if remove(server, name) {
         return;
     }
     let shown = text::escaped(name.as_bytes());
@@ -47,6 +47,15 @@ pub(super) fn unset(server: &mut Server, words: &CommandArgs) {
         None => format!("unknown variable {shown}"),
     };
     execute::report(server, Cause::Failed, reason);
+}
+
+/// Removes a variable, also from the archive. Returns whether there was one.
+fn remove(server: &mut Server, name: &str) -> bool {
+    let is_removed = server.core.settings.unset(name);
+    if is_removed {
+        archive::forget(server, name);
+    }
+    is_removed
 }
 
 /// Sets a setting to 1 if it is 0, else to 0; or to the next of the given values.
@@ -86,7 +95,7 @@ pub(super) fn reset_all(server: &mut Server) {
     let variables: Vec<_> = settings.variables().map(|(name, ..)| name.to_owned()).collect();
     let mut removed = 0;
     for name in &variables {
-        removed += usize::from(server.core.settings.unset(name));
+        removed += usize::from(remove(server, name));
     }
     for name in &changed {
         execute::reset_setting(server, name);
