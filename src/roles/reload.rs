@@ -16,7 +16,7 @@ use fragd::{
         assets::{Assets as _, ScriptPlace},
     },
     observe::{Sample, Value},
-    settings::{Flags, SETTINGS, Settings, is_secret_name},
+    settings::{Flags, SETTINGS, Settings, is_secret_name, key},
 };
 
 use super::{config_files::ConfigReader, game_data, serve};
@@ -150,6 +150,9 @@ impl Reload {
             "reload: {applied} applied, {next} with the next map, {restart} need a restart, {refused} \
              refused; {commands} commands of scripts not run"
         );
+        if [&self.before, &now].iter().any(|known| !known.text(key::SV_ADMINS).is_empty()) {
+            lines.push("rehashadmins".to_owned());
+        }
         self.before = now;
         self.counters.count(true);
         lines

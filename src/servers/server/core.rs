@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 
 use super::{
+    admins::Admins,
     audience::Audience,
     authorization::Authorizer,
     bans::ServerBans,
@@ -66,6 +67,7 @@ pub(super) struct Core {
     pub(super) guards: Guards,
     pub(super) rcon: PasswordGuard,
     pub(super) bans: ServerBans,
+    pub(super) admins: Admins,
     pub(super) announcer: Announcer,
     pub(super) authorizer: Authorizer,
     pub(super) sender: Sender,
@@ -108,6 +110,7 @@ impl Core {
             guards: Guards::new(keys.guards),
             rcon: PasswordGuard::new(keys.rcon),
             bans: ServerBans::default(),
+            admins: Admins::default(),
             sender: Sender::default(),
             stats: Stats::default(),
             quality: Quality::default(),

@@ -14,6 +14,7 @@
 //! What acts on the whole is in files that no state imports, such as `gate` to the game, `level`, `schedule` of frames,
 //! `send`, `service` and the console. They pass other functions the parts that these change.
 
+mod admins;
 mod audience;
 mod authorization;
 mod bans;
@@ -62,6 +63,14 @@ mod visibility;
 use std::{borrow::Cow, rc::Rc};
 
 pub(crate) use self::game_code::has_mod;
+pub use self::{
+    admins::{SALT_LEN, hashed_secret},
+    console::{command_names, ends_with_start, script_text},
+    game_code::{CodeOrigin, GameFactory, GameRequest, Geometry},
+    invariants::{check_frame_ring, check_newest_frame, entity_of},
+    start::{ServerStart, start_error},
+    state::Server,
+};
 use self::{
     bans::ServerBans,
     console::{budget::ConsoleBudget, start_state::Startup, texts::ConsoleTexts},
@@ -69,13 +78,6 @@ use self::{
     game_faults::GameFaults,
     map_loader::MapLoader,
     schedule::frame_length,
-};
-pub use self::{
-    console::{command_names, ends_with_start, script_text},
-    game_code::{CodeOrigin, GameFactory, GameRequest, Geometry},
-    invariants::{check_frame_ring, check_newest_frame, entity_of},
-    start::{ServerStart, start_error},
-    state::Server,
 };
 use rand_pcg::Pcg32;
 

@@ -14,7 +14,7 @@ use crate::{
 /// Commands that neither a game module nor a mod runs.
 ///
 /// They end the server, permit cheats, write files, change what outlasts the server or announce it.
-const OPERATOR_COMMANDS: [&str; 19] = [
+const OPERATOR_COMMANDS: [&str; 20] = [
     "ban",
     "banaddr",
     "bandel",
@@ -29,6 +29,7 @@ const OPERATOR_COMMANDS: [&str; 19] = [
     "mute",
     "quit",
     "record",
+    "rehashadmins",
     "rehashbans",
     "stoprecord",
     "unban",
