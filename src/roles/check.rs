@@ -1,7 +1,11 @@
 //! Check role (`fragd check`): judges configuration files without starting a server.
 
+use std::path::Path;
+
 use fragd::{
     cli::{ConfigCheckOptions, ExitStatus},
+    io,
+    server::{MAX_ADMIN_FILE_LEN, check_admins},
     settings::{Settings, key, place_of_error},
 };
 use serde_json::json;
@@ -28,10 +32,26 @@ pub(crate) fn run(options: &ConfigCheckOptions) -> ExitStatus {
             reader.check_map(settings.text(key::MAP), &format!("{from}map: "));
         }
     }
+    if let Err(error) = check_admin_file(&settings) {
+        reader.error(error);
+    }
     let is_ok = reader.errors.is_empty();
     let status = if is_ok { ExitStatus::Done } else { ExitStatus::UsageError };
     let text = if options.json { as_json(&reader) } else { as_text(&reader, options, has_maps) };
     super::output::show(&text, status)
+}
+
+/// Checks the file that `sv_admins` names.
+fn check_admin_file(settings: &Settings) -> Result<(), String> {
+    let path = settings.text(key::SV_ADMINS);
+    if path.is_empty() {
+        return Ok(());
+    }
+    let origin = settings.origin_of(key::SV_ADMINS);
+    let bytes = io::read_file(Path::new(path), MAX_ADMIN_FILE_LEN)
+        .map_err(|error| format!("{origin}sv_admins: {error}"))?;
+    check_admins(&String::from_utf8_lossy(&bytes))
+        .map_err(|(line, what)| format!("{path}:{line}: {what}"))
 }
 
 fn as_text(reader: &ConfigReader<'_>, options: &ConfigCheckOptions, has_maps: bool) -> String {

@@ -13,7 +13,7 @@ const MASK: &str = "***";
 /// Characters in front of a command in a chat line.
 const MARKS: [char; 3] = ['/', '\\', '!'];
 
-/// Whether a chat text is a `login` with its secret: two words, the first one also behind `/`, `\` or `!`.
+/// Whether a chat text is a `login` with its secret: two words, the first also behind a mark.
 #[must_use]
 pub fn is_login_text(said: &str) -> bool {
     let mut words = said.split_ascii_whitespace();

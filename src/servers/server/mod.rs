@@ -64,7 +64,7 @@ use std::{borrow::Cow, rc::Rc};
 
 pub(crate) use self::game_code::has_mod;
 pub use self::{
-    admins::{SALT_LEN, hashed_secret},
+    admins::{MAX_FILE_LEN as MAX_ADMIN_FILE_LEN, SALT_LEN, check_admins, hashed_secret},
     console::{command_names, ends_with_start, script_text},
     game_code::{CodeOrigin, GameFactory, GameRequest, Geometry},
     invariants::{check_frame_ring, check_newest_frame, entity_of},

@@ -133,11 +133,14 @@ impl TryFrom<toml::Value> for SecretText {
     }
 }
 
+/// Line of a fault and its sentence.
+pub(super) type FileFault = (usize, String);
+
 /// Parses a file. Levels are returned from the lowest to the highest.
 ///
 /// # Errors
 /// Line and sentence.
-pub(super) fn parse(text: &str) -> Result<(Vec<Level>, Vec<Login>), (usize, String)> {
+pub(super) fn parse(text: &str) -> Result<(Vec<Level>, Vec<Login>), FileFault> {
     let file: AdminFile = toml::from_str(text).map_err(|error: toml::de::Error| {
         match toml::de::DeTable::parse(text) {
             Ok(_) => value_fault(text, error.span(), error.message()),
@@ -151,47 +154,61 @@ pub(super) fn parse(text: &str) -> Result<(Vec<Level>, Vec<Login>), (usize, Stri
             return Err((1, format!("{count} {noun} (expected {most} at most)")));
         }
     }
-    let mut levels: Vec<Level> = Vec::new();
+    let mut levels = Vec::new();
     for row in file.level {
-        let line = line_of(text, row.name.span().start);
-        let name = row.name.into_inner().0;
-        if levels.iter().any(|known| known.name == name) {
-            return Err((line, format!("name: level '{name}' twice (expected another name)")));
-        }
-        let is_allowed = |name: &&str| {
-            row.commands
-                .iter()
-                .any(|CommandName(word)| word == ALL || word.eq_ignore_ascii_case(name))
-        };
-        let commands = names().filter(is_allowed).collect();
-        levels.push(Level { name, commands, max_time: row.max_time.map(|time| time.0) });
+        levels.push(level_of(text, row, &levels)?);
     }
-    let mut logins: Vec<Login> = Vec::new();
+    let mut logins = Vec::new();
     for row in file.login {
-        let line = line_of(text, row.name.span().start);
-        let name = row.name.into_inner().0;
-        if logins.iter().any(|known| known.name == name) {
-            return Err((line, format!("name: login '{name}' twice (expected another name)")));
-        }
-        let SecretText(secret) = row.secret;
-        if let Some(same) = logins.iter().find(|known| known.secret == secret) {
-            let same = &same.name;
-            return Err((
-                line,
-                format!("secret: equal to that of '{same}' (expected another one)"),
-            ));
-        }
-        let level_line = line_of(text, row.level.span().start);
-        let level = row.level.into_inner();
-        let Some(rank) = levels.iter().position(|known| known.name == level) else {
-            let known: Vec<_> = levels.iter().map(|level| level.name.as_str()).collect();
-            let (shown, known) = (text::shown_name(level.as_bytes()), known.join(", "));
-            let what = format!("level: unknown level '{shown}' (expected one of: {known})");
-            return Err((level_line, what));
-        };
-        logins.push(Login { name, rank, secret });
+        logins.push(login_of(text, row, &levels, &logins)?);
     }
     Ok((levels, logins))
+}
+
+/// Level of a table, behind the `known` ones.
+fn level_of(text: &str, row: LevelRow, known: &[Level]) -> Result<Level, FileFault> {
+    let LevelRow { name, commands: allowed, max_time } = row;
+    let line = line_of(text, name.span().start);
+    let name = name.into_inner().0;
+    if known.iter().any(|level| level.name == name) {
+        return Err((line, format!("name: level '{name}' twice (expected another name)")));
+    }
+    let is_allowed = |name: &&str| {
+        allowed.iter().any(|CommandName(word)| word == ALL || word.eq_ignore_ascii_case(name))
+    };
+    let commands = names().filter(is_allowed).collect();
+    Ok(Level { name, commands, max_time: max_time.map(|time| time.0) })
+}
+
+/// Login of a table, behind the `known` ones.
+fn login_of(
+    text: &str,
+    row: LoginRow,
+    levels: &[Level],
+    known: &[Login],
+) -> Result<Login, FileFault> {
+    let LoginRow { name, level, secret: SecretText(secret) } = row;
+    let line = line_of(text, name.span().start);
+    let name = name.into_inner().0;
+    if known.iter().any(|login| login.name == name) {
+        return Err((line, format!("name: login '{name}' twice (expected another name)")));
+    }
+    if let Some(same) = known.iter().find(|login| login.secret == secret) {
+        let same = &same.name;
+        return Err((line, format!("secret: equal to that of '{same}' (expected another one)")));
+    }
+    let level_line = line_of(text, level.span().start);
+    let level = level.into_inner();
+    let rank = levels.iter().position(|known| known.name == level).ok_or_else(|| {
+        let names: Vec<_> = levels.iter().map(|level| level.name.as_str()).collect();
+        let shown = text::shown_name(level.as_bytes());
+        let expected = match &*names.join(", ") {
+            "" => format!("a [[level]] with name = \"{shown}\""),
+            names => format!("one of: {names}"),
+        };
+        (level_line, format!("level: unknown level '{shown}' (expected {expected})"))
+    })?;
+    Ok(Login { name, rank, secret })
 }
 
 #[cfg(test)]

@@ -23,7 +23,15 @@ use self::{secret::Secret, tries::LoginTries};
 use crate::model::Millis;
 
 /// Longest file of administrators, in bytes.
-pub(super) const MAX_FILE_LEN: u64 = 64 * 1024;
+pub const MAX_FILE_LEN: u64 = 64 * 1024;
+
+/// Checks the text of a file of administrators.
+///
+/// # Errors
+/// Line and sentence.
+pub fn check_admins(text: &str) -> Result<(), (usize, String)> {
+    file::parse(text).map(drop)
+}
 
 /// Level of administrators.
 #[derive(Clone, Debug)]
@@ -56,7 +64,7 @@ pub(super) struct Role<'a> {
 pub(super) enum LoginResult {
     /// Name of the login.
     Granted(String),
-    /// The secret is wrong; the address has so many tries left.
+    /// The secret is wrong; the address has this number of tries left.
     Wrong(u32),
     /// The address is refused for this time.
     Refused(Millis),

@@ -61,7 +61,7 @@ impl Secret {
     }
 }
 
-/// Returns the text that stands for a secret in a file of administrators.
+/// Returns the hash of a secret as a file of administrators holds it.
 ///
 /// # Errors
 /// What is expected of a secret.

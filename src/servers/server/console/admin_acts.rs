@@ -30,7 +30,7 @@ pub(super) fn record(core: &Core, number: ClientNum, act: &str, result: &str) {
 }
 
 /// Prints lines to one client.
-pub(super) fn tell<'a>(
+pub(super) fn tell_client<'a>(
     core: &mut Core,
     number: ClientNum,
     lines: impl IntoIterator<Item = &'a str>,

@@ -1,7 +1,7 @@
 //! File of administrators: read at the start and by `rehashadmins`.
 
 use super::{
-    admin_acts::tell,
+    admin_acts::tell_client,
     private_file::{self, PrivateFile},
 };
 use crate::{
@@ -28,7 +28,7 @@ pub(super) fn read(server: &mut Server) -> Result<String, String> {
     for number in server.core.clients.keys() {
         let Some(client) = server.core.clients.get_mut(number) else { continue };
         if client.own.login.take_if(|login| gone.contains(login)).is_some() {
-            tell(&mut server.core, number, ["Your login has ended."]);
+            tell_client(&mut server.core, number, ["Your login has ended."]);
         }
     }
     Ok(format!("{} and {} read", counted(levels, "level"), counted(logins, "login")))

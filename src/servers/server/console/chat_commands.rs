@@ -4,7 +4,7 @@
 //! command; no other player is sent the line.
 
 use super::{
-    admin_acts::{author, record, tell},
+    admin_acts::{author, record, tell_client},
     execute,
     moderation::applied_to,
     players::find_player,
@@ -25,7 +25,7 @@ use crate::{
 const MAX_NAME_WORDS: usize = 8;
 
 /// Effect of a command that may run.
-enum Step {
+enum AdminStep {
     /// A console command of words that are checked.
     Run(String),
     /// A console line that changes the level, which runs behind the frame.
@@ -45,7 +45,7 @@ pub(super) fn take_text(server: &mut Server, number: ClientNum, said: &str) -> b
     }
     let step = match command {
         Some(command) => step_of(server, number, command, &words),
-        None => help(&server.core, number).map(Step::Show),
+        None => help(&server.core, number).map(AdminStep::Show),
     };
     let is_act = !is_help && author(&server.core, number).is_some();
     let lines = match step {
@@ -57,21 +57,21 @@ pub(super) fn take_text(server: &mut Server, number: ClientNum, said: &str) -> b
         record(&server.core, number, &words.rest(0), result);
     }
     let lines = lines.iter().flat_map(|text| text.lines());
-    tell(&mut server.core, number, lines);
+    tell_client(&mut server.core, number, lines);
     server.process_pending_drops();
     true
 }
 
 /// Takes a step. Returns what it prints.
-fn take_step(server: &mut Server, number: ClientNum, step: Step) -> Vec<String> {
+fn take_step(server: &mut Server, number: ClientNum, step: AdminStep) -> Vec<String> {
     match step {
-        Step::Show(lines) => lines,
-        Step::Queue(line) => {
+        AdminStep::Show(lines) => lines,
+        AdminStep::Queue(line) => {
             let answer = format!("{line}: runs now");
             server.core.console.queue(Author::Operator, &line);
             vec![answer]
         }
-        Step::Run(line) => {
+        AdminStep::Run(line) => {
             let author = author(&server.core, number);
             server.core.bans.set_player(author);
             server.core.console.redirect();
@@ -91,7 +91,7 @@ fn step_of(
     number: ClientNum,
     command: &AdminCommand,
     words: &CommandArgs,
-) -> Result<Step, String> {
+) -> Result<AdminStep, String> {
     let core = &server.core;
     let (name, usage) = (command.name, command.usage);
     let login = core.clients.get(number).and_then(|client| client.own.login.as_deref());
@@ -115,39 +115,39 @@ fn step_of(
     }
     let argument = words.get(1);
     Ok(match name {
-        "listplayers" => Step::Show(list_players(core)),
-        "map" => Step::Queue(format!("map {}", map_named(core, argument)?)),
-        "map_restart" if argument.is_empty() => Step::Queue("map_restart".to_owned()),
+        "listplayers" => AdminStep::Show(list_players(core)),
+        "map" => AdminStep::Queue(format!("map {}", map_named(core, argument)?)),
+        "map_restart" if argument.is_empty() => AdminStep::Queue("map_restart".to_owned()),
         "map_restart" => {
             let seconds: u16 = argument.parse().map_err(|_| {
                 format!("!map_restart: invalid time '{argument}' (expected seconds)")
             })?;
-            Step::Queue(format!("map_restart {seconds}"))
+            AdminStep::Queue(format!("map_restart {seconds}"))
         }
         "nextmap" if core.settings.text(key::NEXTMAP).is_empty() => {
             return Err("nextmap not set".to_owned());
         }
-        "nextmap" => Step::Queue("vstr nextmap".to_owned()),
+        "nextmap" => AdminStep::Queue("vstr nextmap".to_owned()),
         "unban" => {
             let id: u32 = argument
                 .parse()
                 .map_err(|_| "Usage: !unban ID (!listbans lists them)".to_owned())?;
-            Step::Run(format!("unban {id}"))
+            AdminStep::Run(format!("unban {id}"))
         }
-        _ => Step::Run(name.to_owned()),
+        _ => AdminStep::Run(name.to_owned()),
     })
 }
 
-/// Step of a command about a player, whose words begin behind the target.
+/// AdminStep of a command about a player, whose words begin behind the target.
 fn about_player(
     server: &Server,
     name: &str,
     (target, at): (ClientNum, usize),
     words: &CommandArgs,
     max_time: Option<&str>,
-) -> Result<Step, String> {
+) -> Result<AdminStep, String> {
     let rest = words.rest(at);
-    Ok(Step::Run(match name {
+    Ok(AdminStep::Run(match name {
         "ban" | "mute" => {
             let time = Span::parse(words.get(at));
             let is_number = words.get(at).parse::<u64>().is_ok();

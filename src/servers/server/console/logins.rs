@@ -3,7 +3,7 @@
 //! Invariant: no other client, log line or recording is given a secret.
 
 use super::{
-    admin_acts::{record, tell},
+    admin_acts::{record, tell_client},
     chat_commands,
 };
 use crate::{
@@ -28,7 +28,7 @@ pub(in crate::server) fn take_command(
         log_in(server, number, words);
     } else if is(LOGIN) && server.game.code() == GameCode::Native {
         // The rules would send it to all players as a chat line while they show the scores.
-        tell(&mut server.core, number, ["This server has no logins."]);
+        tell_client(&mut server.core, number, ["This server has no logins."]);
     } else if !is_enabled {
         return false;
     } else if is("logout") {
@@ -39,7 +39,7 @@ pub(in crate::server) fn take_command(
         let said = words.rest(1);
         if is_login_text(&said) {
             let answer = "Not sent to other players. Log in by the console: /login SECRET";
-            tell(&mut server.core, number, [answer]);
+            tell_client(&mut server.core, number, [answer]);
             return true;
         }
         return chat_commands::take_text(server, number, &said);
@@ -53,7 +53,7 @@ pub(in crate::server) fn take_command(
 fn log_in(server: &mut Server, number: ClientNum, words: &CommandArgs) {
     let core = &mut server.core;
     if words.len() != 2 {
-        return tell(core, number, ["Usage: /login SECRET"]);
+        return tell_client(core, number, ["Usage: /login SECRET"]);
     }
     let Some(client) = core.clients.get_mut(number) else { return };
     let from = client.remote.address().ip();
@@ -71,19 +71,19 @@ fn log_in(server: &mut Server, number: ClientNum, words: &CommandArgs) {
             format!("Too many tries. Wait {} s.", time.0.div_ceil(1000))
         }
     };
-    tell(core, number, [&*answer]);
+    tell_client(core, number, [&*answer]);
 }
 
 fn log_out(server: &mut Server, number: ClientNum) {
     let core = &mut server.core;
     if core.clients.get(number).is_none_or(|client| client.own.login.is_none()) {
-        return tell(core, number, ["You are not logged in."]);
+        return tell_client(core, number, ["You are not logged in."]);
     }
     record(core, number, "logout", "done");
     if let Some(client) = core.clients.get_mut(number) {
         client.own.login = None;
     }
-    tell(core, number, ["You are logged out."]);
+    tell_client(core, number, ["You are logged out."]);
 }
 
 /// Runs `whoami`.
@@ -101,5 +101,5 @@ fn show_role(server: &mut Server, number: ClientNum) {
             lines
         }
     };
-    tell(core, number, lines.iter().map(String::as_str));
+    tell_client(core, number, lines.iter().map(String::as_str));
 }
