@@ -215,6 +215,47 @@ fn unusable_password_file_ends_start() {
 }
 
 #[test]
+fn unusable_file_of_administrators_is_named() {
+    let scratch = Scratch::new("admins");
+    let login = "[[login]]\nname = \"anna\"\nlevel = \"top\"\nsecret = \"annas-secret\"\n";
+    fs::write(scratch.0.join("admins.toml"), login).unwrap();
+    fs::write(scratch.0.join("fragd.toml"), "sv_admins = \"admins.toml\"\n").unwrap();
+    let fault =
+        "admins.toml:3: level: unknown level 'top' (expected a [[level]] with name = \"top\")";
+    let (status, text, _) = fragd(&scratch.0, "check fragd.toml");
+    assert_eq!((status, text.contains(fault)), (Some(2), true), "{text}");
+    let line = format!(
+        "serve --port {} +set net_ip 127.0.0.1 +set g_log \"\" +set sv_admins admins.toml +quit",
+        free_port()
+    );
+    let (status, _, errors) = fragd(&scratch.0, &line);
+    assert_eq!((status, errors.contains(fault)), (Some(2), true), "{errors}");
+    assert!(!errors.contains("annas-secret"), "{errors}");
+    let level = "[[level]]\nname = \"top\"\ncommands = [\"all\"]\n";
+    fs::write(scratch.0.join("admins.toml"), format!("{level}{login}")).unwrap();
+    for line in ["check fragd.toml", &line] {
+        let (status, text, errors) = fragd(&scratch.0, line);
+        assert_eq!(status, Some(0), "{text}{errors}");
+    }
+}
+
+#[test]
+fn secret_is_hashed_with_new_salt() {
+    let scratch = Scratch::new("secret");
+    fs::write(scratch.0.join("long"), "a-long-secret\n").unwrap();
+    fs::write(scratch.0.join("short"), "short\n").unwrap();
+    let hashed = |name: &str| {
+        let input = fs::File::open(scratch.0.join(name)).unwrap();
+        let output = command(&scratch.0, "secret").stdin(input).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    let (one, other) = (hashed("long"), hashed("long"));
+    assert!(one.0 == Some(0) && one.1.starts_with("secret = \"pbkdf2-sha256:"), "{one:?}");
+    assert!(one != other && !one.1.contains("a-long-secret"), "{one:?}");
+    assert_eq!(hashed("short"), (Some(2), String::new()));
+}
+
+#[test]
 fn demo_without_messages_is_refused_with_the_reason() {
     let scratch = Scratch::new("empty-demo");
     fs::write(scratch.0.join("end.dm_68"), [0xFF; 8]).unwrap();

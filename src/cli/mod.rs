@@ -29,6 +29,7 @@ mod qw;
 mod rcon;
 mod relay;
 mod replay;
+mod secret;
 mod serve;
 mod settings;
 mod sim;
@@ -169,6 +170,8 @@ subcommands! {
     master: Master(MasterArguments),
     /// Check config files and scripts without starting a server
     check: Check(ConfigCheckOptions),
+    /// Hash a secret for the file of administrators (sv_admins)
+    secret: Secret(SecretOptions),
     /// Explain settings, or print a config template
     settings: Settings(SettingsOptions),
     /// Show a server to hundreds of viewers

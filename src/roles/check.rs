@@ -6,6 +6,7 @@ use fragd::{
     cli::{ConfigCheckOptions, ExitStatus},
     io,
     model::text::counted,
+    server::{MAX_ADMIN_FILE_LEN, check_admins},
     settings::{Key, Settings, Text, key, place_of_error},
 };
 use serde_json::json;
@@ -42,6 +43,9 @@ pub(crate) fn run(options: &ConfigCheckOptions) -> ExitStatus {
         reader.error(error);
     }
     files_that_are_missing(&settings).into_iter().for_each(|note| reader.note(note));
+    if let Err(error) = check_admin_file(&settings) {
+        reader.error(error);
+    }
     let is_ok = reader.errors.is_empty();
     let status = if is_ok { ExitStatus::Done } else { ExitStatus::UsageError };
     let text = if options.json { as_json(&reader) } else { as_text(&reader, options, has_maps) };
@@ -68,6 +72,19 @@ fn files_that_are_missing(settings: &Settings) -> Vec<String> {
     found
         .map(|(key, what)| format!("{}{}: {what}", settings.origin_of(key), key.setting().name))
         .collect()
+}
+
+/// Checks the file that `sv_admins` names.
+fn check_admin_file(settings: &Settings) -> Result<(), String> {
+    let path = settings.text(key::SV_ADMINS);
+    if path.is_empty() {
+        return Ok(());
+    }
+    let origin = settings.origin_of(key::SV_ADMINS);
+    let bytes = io::read_file(Path::new(path), MAX_ADMIN_FILE_LEN)
+        .map_err(|error| format!("{origin}sv_admins: {error}"))?;
+    check_admins(&String::from_utf8_lossy(&bytes))
+        .map_err(|(line, what)| format!("{path}:{line}: {what}"))
 }
 
 fn as_text(reader: &ConfigReader<'_>, options: &ConfigCheckOptions, has_maps: bool) -> String {

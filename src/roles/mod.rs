@@ -22,6 +22,7 @@ mod rcon;
 mod relay;
 mod reload;
 mod replay;
+mod secret;
 mod serve;
 mod settings;
 mod sim;
@@ -52,6 +53,7 @@ pub(crate) fn run(command: &Command) -> ExitStatus {
         Command::Maps(options) => maps::run(options),
         Command::Master(options) => master::run(options),
         Command::Check(options) => check::run(options),
+        Command::Secret(options) => secret::run(options),
         Command::Settings(options) => settings::run(options),
         Command::Relay(options) => relay::run(options),
         Command::Replay(options) => replay::run(options),

@@ -21,7 +21,7 @@ use fragd::{
     },
     observe::{Sample, Value},
     server::ARCHIVE_FILE,
-    settings::{ArchivedSettings, Flags, MAX_ARCHIVE_LEN, SETTINGS, Settings, is_secret_name},
+    settings::{ArchivedSettings, Flags, MAX_ARCHIVE_LEN, SETTINGS, Settings, is_secret_name, key},
 };
 
 use super::{config_files::ConfigReader, game_data, serve};
@@ -192,6 +192,9 @@ impl Reload {
         lines.push(format!(
             "reloaded {applied} applied, {next} with the next map, {refused} refused"
         ));
+        if [&self.before, &now].iter().any(|known| !known.text(key::SV_ADMINS).is_empty()) {
+            lines.push("rehashadmins".to_owned());
+        }
         self.before = now;
         self.counters.count(true);
         lines

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by panic")]
 
+mod administrators;
 mod admission;
 mod announcing;
 mod architecture;

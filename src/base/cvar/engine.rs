@@ -217,6 +217,11 @@ setting_rows! {
         "Milliseconds until one more rcon request is allowed.";
     SV_RCON_LOCKOUT, "sv_rconLockout", Int::or_off(1, 3600), all("300", O),
         "Maximum seconds that wrong passwords lock an address out of rcon; 0 disables the lockout.";
+    SV_ADMINS, "sv_admins", Text::up_to(255), all("", O),
+        "File (TOML) with levels and logins of players who are administrators, read before the first level, by rehashadmins \
+         and on SIGHUP; empty for none.";
+    SV_WARN_LIMIT, "sv_warnLimit", Int::or_off(1, 100), all("0", O),
+        "Warnings of the command warn after which a player is kicked; 0 disables the limit.";
     SV_CONSOLE, "sv_console", Text::up_to(107), all("", E.and(O)),
         "Path of a Unix socket on which fragd console attaches, for the owner of the process; empty disables it.";
     SV_STATE, "sv_state", Text::up_to(1023), all("", I.and(O)),

@@ -11,6 +11,7 @@ use crate::{
         self,
         bits::BitReader,
         client_message::{ClientHeader, ClientOp, read_op_with, read_usercmds},
+        login::masked_login,
     },
 };
 
@@ -49,6 +50,9 @@ impl Session {
         // The stored texts are keys; those of the record are shown.
         for command in &mut record.commands {
             if let Cow::Owned(masked) = masked_userinfo(&command.text) {
+                command.text = masked;
+            }
+            if let Cow::Owned(masked) = masked_login(&command.text) {
                 command.text = masked;
             }
         }

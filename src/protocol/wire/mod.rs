@@ -20,6 +20,7 @@ pub mod gamestate;
 pub mod huffman;
 pub mod info;
 pub mod legacy_fields;
+pub mod login;
 mod number_tables;
 pub mod numbers;
 pub mod player;

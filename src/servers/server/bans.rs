@@ -22,6 +22,8 @@ pub(super) struct ServerBans {
     of_run: BTreeSet<u32>,
     /// Address of the remote console whose command runs.
     remote: Option<IpAddr>,
+    /// Administrator in the game whose command runs.
+    player: Option<String>,
 }
 
 impl ServerBans {
@@ -108,8 +110,16 @@ impl ServerBans {
         self.remote = remote;
     }
 
+    /// Sets the administrator in the game whose command runs.
+    pub(super) fn set_player(&mut self, player: Option<String>) {
+        self.player = player;
+    }
+
     /// Author of entries that the running command adds. `place`: its place in a script.
     pub(super) fn author(&self, place: Option<String>) -> String {
+        if let Some(player) = &self.player {
+            return player.clone();
+        }
         match (self.remote, place) {
             (Some(address), _) => format!("rcon {}", address.to_canonical()),
             (None, Some(place)) => place,

@@ -52,6 +52,10 @@ pub(crate) struct ClientData {
     pub(super) buckets: ClientBuckets,
     /// Its messages, of which the loss is measured.
     pub(super) seen: SeenMessages,
+    /// Login of an administrator.
+    pub(super) login: Option<String>,
+    /// Number of its warnings.
+    pub(super) warnings: u32,
 }
 
 impl RoleData for ClientData {

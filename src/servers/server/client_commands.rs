@@ -5,6 +5,7 @@
 
 use super::{
     client::store_userinfo,
+    console::logins,
     core::Core,
     downloads::commands::{CommandConsequence, DOWNLOAD_COMMANDS, DownloadRequester},
     moderation,
@@ -79,6 +80,10 @@ pub(super) fn run_client_command(server: &mut Server, number: ClientNum, line: &
     }
     if limited && !client.own.buckets.commands.allows(now, COMMANDS) {
         server.core.stats.bump(Counter::CommandsOverLimit);
+        return true;
+    }
+    if logins::take_command(server, number, &words) {
+        server.core.stats.bump(Counter::ClientCommands);
         return true;
     }
     if moderation::refuses_chat(&mut server.core, number, words.command()) {

@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 
 use super::{
+    admins::Admins,
     archive::Archive,
     audience::Audience,
     audit::Audit,
@@ -75,6 +76,7 @@ pub(super) struct Core {
     pub(super) audit: Audit,
     /// Other values that outlast the server.
     pub(super) values: StateValues,
+    pub(super) admins: Admins,
     pub(super) announcer: Announcer,
     pub(super) authorizer: Authorizer,
     pub(super) sender: Sender,
@@ -120,6 +122,7 @@ impl Core {
             archive: Archive::default(),
             audit: Audit::default(),
             values: StateValues::default(),
+            admins: Admins::default(),
             sender: Sender::default(),
             stats: Stats::default(),
             quality: Quality::default(),

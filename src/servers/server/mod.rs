@@ -14,6 +14,7 @@
 //! What acts on the whole is in files that no state imports, such as `gate` to the game, `level`, `schedule` of frames,
 //! `send`, `service` and the console. They pass other functions the parts that these change.
 
+mod admins;
 mod archive;
 mod audience;
 mod audit;
@@ -67,6 +68,7 @@ use std::{borrow::Cow, rc::Rc};
 
 pub(crate) use self::game_code::has_mod;
 pub use self::{
+    admins::{MAX_FILE_LEN as MAX_ADMIN_FILE_LEN, SALT_LEN, check_admins, hashed_secret},
     archive::ARCHIVE_FILE,
     audit::AUDIT_FILE,
     console::{command_names, ends_with_start, script_text, state_script},

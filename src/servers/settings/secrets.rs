@@ -29,7 +29,9 @@ pub fn masked_line(line: &str) -> String {
             None if is_part(c) => start = Some(at),
             Some(from) if !is_part(c) => {
                 let word = &line[from..at];
-                if (is_secret_name(word) || word.eq_ignore_ascii_case("rcon"))
+                let is_command =
+                    ["rcon", "login"].iter().any(|name| name.eq_ignore_ascii_case(word));
+                if (is_secret_name(word) || is_command)
                     && !line[at..].trim_matches([' ', '"']).is_empty()
                 {
                     return format!("{} {MASK}", &line[..at]);

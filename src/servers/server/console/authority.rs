@@ -29,6 +29,7 @@ const OPERATOR_COMMANDS: [&str; 20] = [
     "mute",
     "quit",
     "record",
+    "rehashadmins",
     "rehashbans",
     "stoprecord",
     "unban",

@@ -5,6 +5,8 @@
 //! Source: console commands of Quake III servers and the replies that tools match on.
 //! Engine names: `Cbuf_ExecuteText`, `Cmd_ExecuteString`, `vstr`.
 
+mod admin_acts;
+mod admin_file;
 mod archive;
 mod audit;
 pub(super) mod authority;
@@ -12,15 +14,18 @@ mod bans;
 pub(super) mod budget;
 mod changes;
 mod chat;
+mod chat_commands;
 pub(super) mod commands;
 pub(super) mod completion;
 pub(super) mod drain;
 mod entity_list;
 mod execute;
+pub(super) mod logins;
 mod moderation;
 pub(super) mod output;
 mod password_file;
 mod players;
+mod private_file;
 pub(super) mod problems;
 mod recording;
 pub(super) mod remote;
@@ -31,6 +36,7 @@ pub(super) mod startup;
 mod table;
 pub(super) mod texts;
 mod variables;
+mod warnings;
 
 pub(in crate::server) use self::changes::SettingChanges;
 pub use self::{archive::state_script, scripts::script_text, startup::ends_with_start};

@@ -48,7 +48,8 @@ pub(super) fn remove_entry(server: &mut Server, words: &CommandArgs, kind: Entry
     let id = match (by_id, target_of(server, words)) {
         (Some(id), _) if words.len() == 2 => Some(id),
         (_, Ok((subject, _))) => {
-            list.id_of(kind, &subject).or_else(|| applied_to(server, kind, wanted))
+            let applied = || applied_to(server, kind, find_player(&server.core, wanted).ok()?);
+            list.id_of(kind, &subject).or_else(applied)
         }
         (_, Err(error)) if words.len() < 2 => return server.core.console.print(error),
         (_, Err(_)) => None,
@@ -63,8 +64,7 @@ pub(super) fn remove_entry(server: &mut Server, words: &CommandArgs, kind: Entry
 }
 
 /// Number of the mute or ban that applies to a player in the game.
-fn applied_to(server: &Server, kind: EntryKind, wanted: &str) -> Option<u32> {
-    let number = find_player(&server.core, wanted).ok()?;
+pub(super) fn applied_to(server: &Server, kind: EntryKind, number: ClientNum) -> Option<u32> {
     let client = server.core.clients.get(number)?;
     let guid = Userinfo(&client.userinfo).guid();
     let looked = Looked { address: client.remote.address().ip(), guid, name: &client.name };

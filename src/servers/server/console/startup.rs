@@ -7,7 +7,7 @@
 //! Source: command lines and config files of Quake III servers. Engine names: `Com_AddStartupCommands`, `autoexec.cfg`.
 
 use super::{
-    execute, password_file,
+    admin_file, execute, password_file,
     problems::{Cause, counted},
     rotation, scripts,
     start_state::FirstLevel,
@@ -168,7 +168,8 @@ fn begin_first_level(server: &mut Server) {
         }
     }
     let checked = check_first_level(&server.core.settings);
-    if let Err(error) = checked.and_then(|()| password_file::read(server)) {
+    let read = checked.and_then(|()| password_file::read(server));
+    if let Err(error) = read.and_then(|()| admin_file::read(server).map(drop)) {
         server.startup.fail(error);
         if server.startup.is_over() {
             return;

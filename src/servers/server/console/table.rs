@@ -3,8 +3,8 @@
 //! Source: console commands of Quake III servers.
 
 use super::{
-    archive, audit, bans, commands, drain, entity_list, execute, moderation, recording, scripts,
-    variables,
+    admin_file, archive, audit, bans, commands, drain, entity_list, execute, moderation, recording,
+    scripts, variables, warnings,
 };
 use crate::{
     bans::EntryKind,
@@ -264,6 +264,12 @@ pub(super) const COMMANDS: &[CommandRow] = &[
         run: |server, words, _| recording::record(server, words),
     },
     CommandRow {
+        name: "rehashadmins",
+        usage: "",
+        help: "Read the levels and logins of sv_admins from their file again.",
+        run: |server, _, _| admin_file::reload(server),
+    },
+    CommandRow {
         name: "rehashbans",
         usage: "",
         help: "Read the list of bans from its file again.",
@@ -400,6 +406,12 @@ pub(super) const COMMANDS: &[CommandRow] = &[
         usage: "[frames]",
         help: "Run the rest of the line or script after [frames] (default 1).",
         run: |server, words, _| commands::wait(server, words),
+    },
+    CommandRow {
+        name: "warn",
+        usage: "<name or slot> <text>",
+        help: "Warn a player, who is kicked after sv_warnLimit warnings.",
+        run: |server, words, _| warnings::warn(server, words),
     },
     CommandRow {
         name: "writeconfig",
