@@ -33,6 +33,15 @@ pub(super) enum Actor {
     Rcon(SocketAddr),
     /// Players by a vote.
     Vote,
+    /// A player who logs in or has logged in.
+    Player {
+        /// Name and login, e.g. `Anna (anna)`.
+        name: String,
+        /// Slot.
+        slot: usize,
+        /// Address of the client.
+        address: SocketAddr,
+    },
 }
 
 /// Acts that wait for the file, and the last ones.
@@ -72,6 +81,12 @@ impl Audit {
             Actor::Rcon(address) => {
                 line.insert("address".to_owned(), address.to_string().into());
                 "rcon"
+            }
+            Actor::Player { name, slot, address } => {
+                line.insert("address".to_owned(), address.to_string().into());
+                line.insert("player".to_owned(), shown(name));
+                line.insert("slot".to_owned(), (*slot).into());
+                "player"
             }
         };
         line.insert("who".to_owned(), who.into());

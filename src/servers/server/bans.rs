@@ -37,7 +37,7 @@ impl ServerBans {
         if let Some(folder) = file.folder().filter(|_| !list.is_empty()) {
             log::info!("{}: {} entries", folder.path_of(BANS_FILE), list.len());
         }
-        Self { list, file, of_run: BTreeSet::new(), remote: None }
+        Self { list, file, of_run: BTreeSet::new(), remote: None, player: None }
     }
 
     pub(super) const fn list(&self) -> &BanList {

@@ -3,7 +3,7 @@
 use super::chat::sanitize_chat;
 use crate::{
     model::{ClientNum, text},
-    server::core::Core,
+    server::{audit::Actor, core::Core, moderation::calendar},
 };
 
 /// Longest answer in one command, in bytes.
@@ -21,9 +21,15 @@ pub(super) fn author(core: &Core, number: ClientNum) -> Option<String> {
 }
 
 /// Records an act with its author and result. Every login and command of an administrator passes here.
-pub(super) fn record(core: &Core, number: ClientNum, act: &str, result: &str) {
+pub(super) fn record(core: &mut Core, number: ClientNum, act: &str, result: &str) {
     let Some(client) = core.clients.get(number) else { return };
     let author = author(core, number).unwrap_or_else(|| text::strip_colors(&client.name));
+    let actor = Actor::Player {
+        name: author.clone(),
+        slot: number.index(),
+        address: client.remote.address(),
+    };
+    core.audit.record(calendar(core), &actor, act, result);
     let [author, act, result] = [&*author, act, result]
         .map(|part| text::escaped(text::truncated(part, MAX_ACT_LEN).as_bytes()));
     log::info!("client {number} \"{author}\" admin: {act}: {result}");

@@ -14,7 +14,7 @@ use crate::{
 /// Commands that neither a game module nor a mod runs.
 ///
 /// They end the server, permit cheats, write files, change what outlasts the server or announce it.
-const OPERATOR_COMMANDS: [&str; 20] = [
+const OPERATOR_COMMANDS: [&str; 21] = [
     "ban",
     "banaddr",
     "bandel",

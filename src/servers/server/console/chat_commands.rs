@@ -54,7 +54,7 @@ pub(super) fn take_text(server: &mut Server, number: ClientNum, said: &str) -> b
     };
     if is_act {
         let result = lines.first().map_or("done", |line| line.trim_end());
-        record(&server.core, number, &words.rest(0), result);
+        record(&mut server.core, number, &words.rest(0), result);
     }
     let lines = lines.iter().flat_map(|text| text.lines());
     tell_client(&mut server.core, number, lines);
