@@ -27,6 +27,21 @@ pub(super) fn folder(
     has_journal: bool,
 ) -> Result<Option<Rc<dyn StateFolder>>, String> {
     let named = settings.text(key::SV_STATE);
+    let home = settings.text(key::FS_HOMEPATH);
+    let origin = format!("{}sv_state", settings.origin_of(key::SV_STATE));
+    let port = settings.int(key::NET_PORT);
+    named_folder((&origin, named), (port, home), has_journal)
+}
+
+/// Opens the folder that an option names, or else the usual one of a port and `fs_homepath`.
+///
+/// # Errors
+/// The named folder is not writable.
+pub(super) fn named_folder(
+    (origin, named): (&str, &str),
+    (port, home): (i32, &str),
+    has_journal: bool,
+) -> Result<Option<Rc<dyn StateFolder>>, String> {
     if named == NONE {
         return Ok(None);
     }
@@ -35,33 +50,35 @@ pub(super) fn folder(
         return Ok(None);
     }
     let folder = if named.is_empty() {
-        let Some(path) = usual_path(settings, |name| env::var_os(name)) else { return Ok(None) };
+        let usual = usual_path_of(port, home, |name| env::var_os(name));
+        let Some(path) = usual else { return Ok(None) };
         DiskState::new(path)
     } else {
         let folder = DiskState::new(named.into());
-        let origin = settings.origin_of(key::SV_STATE);
-        folder.check().map_err(|error| {
-            format!("{origin}sv_state: {error} (expected a writable folder, or none)")
-        })?;
+        folder
+            .check()
+            .map_err(|error| format!("{origin}: {error} (expected a writable folder, or none)"))?;
         folder
     };
     log::info!("state folder {}", folder.path().display());
     Ok(Some(Rc::new(folder)))
 }
 
-/// Returns the folder of a server without `sv_state`. A server on any free port has none, since its port changes.
-fn usual_path(settings: &Settings, variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+/// Returns the folder of a node without a named one. A node on any free port has none, since its port changes.
+fn usual_path_of(
+    port: i32,
+    home: &str,
+    variable: impl Fn(&str) -> Option<OsString>,
+) -> Option<PathBuf> {
     let set = |name| variable(name).filter(|value| !value.is_empty());
     if let Some(folders) = set("STATE_DIRECTORY") {
         // systemd separates several folders as in PATH.
         return env::split_paths(&folders).find(|path| path.is_absolute());
     }
-    let port = settings.int(key::NET_PORT);
     let below = |path: &Path| path.join(PROGRAM).join(port.to_string());
     if port == 0 {
         return None;
     }
-    let home = settings.text(key::FS_HOMEPATH);
     if let Some(path) = env::split_paths(home).find(|path| !path.as_os_str().is_empty()) {
         return Some(below(&path));
     }
@@ -87,7 +104,9 @@ mod tests {
         let variable = |name: &str| {
             variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.into())
         };
-        usual_path(&settings, variable).map(|path| path.display().to_string())
+        let home = settings.text(key::FS_HOMEPATH);
+        usual_path_of(settings.int(key::NET_PORT), home, variable)
+            .map(|path| path.display().to_string())
     }
 
     #[test]

@@ -20,14 +20,14 @@ const EPOCH: u64 = 1_700_000_000_000;
 
 /// State folder in memory.
 #[derive(Debug, Default)]
-struct MemoryState {
+pub(crate) struct MemoryState {
     files: RefCell<BTreeMap<String, String>>,
     /// Whether every write is refused, as while another one is being written.
     is_busy: RefCell<bool>,
 }
 
 impl MemoryState {
-    fn file(&self, name: &str) -> String {
+    pub(crate) fn file(&self, name: &str) -> String {
         self.files.borrow().get(name).cloned().unwrap_or_default()
     }
 

@@ -64,7 +64,9 @@ pub(super) fn handle_rcon(
     }
     let line = String::from_utf8_lossy(command.bytes());
     log::info!("{from} rcon: {}", super::console::masked(&line));
+    server.bans.set_remote(Some(from.ip()));
     let output = server.run_for(now, &line);
+    server.bans.set_remote(None);
     let bytes = output.as_bytes();
     if bytes.is_empty() {
         return print_to(server, route, b"");

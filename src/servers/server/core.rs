@@ -9,13 +9,11 @@ use std::collections::BTreeSet;
 use super::{
     audience::Audience,
     authorization::Authorizer,
-    bans::ServerBans,
     bots::BotSlots,
     client::{ClientSlots, ServerRole, slot_count},
     console::output::ConsoleStreams,
     current_level::Level,
     downloads::Downloads,
-    drain::Drain,
     frames::ServerFrames,
     game_log::GameLogBuffer,
     heartbeat::Announcer,
@@ -25,9 +23,11 @@ use super::{
     sender::Sender,
 };
 use crate::{
+    bans::BanStore,
     game::GameFiles,
     limits::PasswordGuard,
     model::{ClientNum, ConfigIndex, Millis, UnixMillis},
+    node::Drain,
     serving::{
         connection::Connections,
         guards::{GuardKeys, Guards},
@@ -65,7 +65,7 @@ pub(super) struct Core {
     pub(super) pure: Option<PureLevel>,
     pub(super) guards: Guards,
     pub(super) rcon: PasswordGuard,
-    pub(super) bans: ServerBans,
+    pub(super) bans: BanStore,
     pub(super) announcer: Announcer,
     pub(super) authorizer: Authorizer,
     pub(super) sender: Sender,
@@ -107,7 +107,7 @@ impl Core {
             authorizer: Authorizer::new(keys.authorization()),
             guards: Guards::new(keys.guards),
             rcon: PasswordGuard::new(keys.rcon),
-            bans: ServerBans::default(),
+            bans: BanStore::default(),
             sender: Sender::default(),
             stats: Stats::default(),
             quality: Quality::default(),

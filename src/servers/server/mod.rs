@@ -16,7 +16,6 @@
 
 mod audience;
 mod authorization;
-mod bans;
 mod bots;
 mod challenge_requests;
 mod client;
@@ -25,7 +24,6 @@ mod console;
 mod core;
 mod current_level;
 mod downloads;
-mod drain;
 mod frames;
 mod game_code;
 mod game_faults;
@@ -63,7 +61,6 @@ use std::{borrow::Cow, rc::Rc};
 
 pub(crate) use self::game_code::has_mod;
 use self::{
-    bans::ServerBans,
     console::{budget::ConsoleBudget, start_state::Startup, texts::ConsoleTexts},
     core::{Core, ServerKeys},
     game_faults::GameFaults,
@@ -80,6 +77,7 @@ pub use self::{
 use rand_pcg::Pcg32;
 
 use crate::{
+    bans::BanStore,
     game::{FileLimits, GameFiles},
     model::{ClientNum, ConfigIndex, EntityState, Millis, PlayerState, Sequence, assets::Assets},
     netchan::peek_client_header,
@@ -125,7 +123,7 @@ impl Server {
         let keys = ServerKeys { guards: GuardKeys { challenges, limits: word(0) }, rcon: !word(0) };
         let mut core = Core::new(settings, maps.names(), keys);
         core.epoch = epoch;
-        core.bans = ServerBans::open(state, moderation::calendar(&core));
+        core.bans = BanStore::open(state, moderation::calendar(&core));
         core.files = GameFiles::new(assets, file_limits(&core.settings));
         core.recordings.set_epoch(epoch);
         let (request, errors) = game_code::first_request(&mut core.settings, maps.assets());

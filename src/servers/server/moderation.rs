@@ -4,7 +4,7 @@
 
 use super::{core::Core, state::Server};
 use crate::{
-    bans::{Client, Draft},
+    bans::Client,
     bg::{
         chat::{CHAT_COMMANDS, SCORE_COMMAND},
         configstring::INTERMISSION,
@@ -28,9 +28,7 @@ pub(super) fn check_bans(core: &Core, route: Route, info: &InfoString) -> Result
     let info = Userinfo(info);
     let client = Client { address: route.remote.ip(), guid: info.guid(), name: info.name() };
     let now = calendar(core);
-    core.bans
-        .ban_of(client, now)
-        .map_or(Ok(()), |ban| Err(format!("You are banned from this server.{}", ban.notice(now))))
+    core.bans.refusal(client, now).map_or(Ok(()), Err)
 }
 
 /// Whether an address is banned. It has no remote console then.
@@ -41,10 +39,9 @@ pub(super) fn is_address_banned(core: &Core, route: Route) -> bool {
 /// Drops a client that is banned. Returns whether it was.
 pub(super) fn drop_if_banned(server: &mut Server, number: ClientNum) -> bool {
     let now = calendar(&server.core);
-    let ban = with_client(&server.core, number, |core, client| core.bans.ban_of(client, now));
-    let Some(reason) = ban.map(|ban| format!("was banned.{}", ban.notice(now))) else {
-        return false;
-    };
+    let reason =
+        with_client(&server.core, number, |core, client| core.bans.drop_reason(client, now));
+    let Some(reason) = reason else { return false };
     server.drop_client(number, &reason);
     true
 }
@@ -82,16 +79,16 @@ pub(super) fn tell_muted(core: &mut Core) {
 /// Command that tells a client its mute, if there is one.
 fn mute_text(core: &Core, number: ClientNum) -> Option<String> {
     let now = calendar(core);
-    let mute = with_client(core, number, |core, client| core.bans.list().mute_of(client, now))?;
-    Some(format!("print \"You are muted.{}\n\"", mute.notice(now)))
+    let notice = with_client(core, number, |core, client| core.bans.mute_notice(client, now))?;
+    Some(format!("print \"{notice}\n\""))
 }
 
 /// Looks an entry up for a client in a slot.
-fn with_client<'a>(
-    core: &'a Core,
+fn with_client(
+    core: &Core,
     number: ClientNum,
-    look_up: impl FnOnce(&'a Core, Client<'_>) -> Option<&'a Draft>,
-) -> Option<&'a Draft> {
+    look_up: impl FnOnce(&Core, Client<'_>) -> Option<String>,
+) -> Option<String> {
     let client = core.clients.get(number).filter(|client| !client.is_zombie())?;
     let guid = Userinfo(&client.userinfo).guid();
     let address = client.remote.address().ip();

@@ -6,7 +6,7 @@ use super::{
     bans, commands, drain, entity_list, execute, moderation, recording, scripts, variables,
 };
 use crate::{
-    bans::EntryKind,
+    bans::{self as list, CommandHelp},
     model::CommandArgs,
     server::{
         info_strings::{serverinfo, systeminfo},
@@ -25,6 +25,16 @@ pub(super) struct CommandRow {
     pub(super) run: fn(&mut Server, &CommandArgs, u8),
 }
 
+/// Row of a command of the ban list.
+const fn shared(command: &CommandHelp) -> CommandRow {
+    CommandRow {
+        name: command.name,
+        usage: command.usage,
+        help: command.help,
+        run: |server, words, _| moderation::run(server, words),
+    }
+}
+
 /// Every command, by name.
 pub(super) const COMMANDS: &[CommandRow] = &[
     CommandRow {
@@ -37,24 +47,9 @@ pub(super) const COMMANDS: &[CommandRow] = &[
             }
         },
     },
-    CommandRow {
-        name: "ban",
-        usage: "[address, guid or name] <player, address, network, GUID or name> [time] [reason]",
-        help: "Ban and kick, for e.g. 30m, 2h or 7d, or without end.",
-        run: |server, words, _| moderation::add_entry(server, words, EntryKind::Ban),
-    },
-    CommandRow {
-        name: "banaddr",
-        usage: "<address, network or slot> [prefix length]",
-        help: "Ban an address or network.",
-        run: |server, words, _| bans::add_network(server, words, EntryKind::Ban),
-    },
-    CommandRow {
-        name: "bandel",
-        usage: "<number or network>",
-        help: "Delete a ban of listbans, or those inside a network.",
-        run: |server, words, _| bans::delete(server, words, EntryKind::Ban),
-    },
+    shared(&list::BAN),
+    shared(&list::BANADDR),
+    shared(&list::BANDEL),
     CommandRow {
         name: "clientkick",
         usage: "<slot> [reason]",
@@ -127,18 +122,8 @@ pub(super) const COMMANDS: &[CommandRow] = &[
         help: "List entities of the level with type and position.",
         run: |server, words, _| entity_list::show(server, words),
     },
-    CommandRow {
-        name: "exceptaddr",
-        usage: "<address, network or slot> [prefix length]",
-        help: "Admit an address or network in spite of bans.",
-        run: |server, words, _| bans::add_network(server, words, EntryKind::Exception),
-    },
-    CommandRow {
-        name: "exceptdel",
-        usage: "<number or network>",
-        help: "Delete an exception of listbans, or those inside a network.",
-        run: |server, words, _| bans::delete(server, words, EntryKind::Exception),
-    },
+    shared(&list::EXCEPTADDR),
+    shared(&list::EXCEPTDEL),
     CommandRow {
         name: "exec",
         usage: "<file>",
@@ -151,18 +136,8 @@ pub(super) const COMMANDS: &[CommandRow] = &[
         help: "Run a script of the game data without printing its name.",
         run: |server, words, depth| scripts::exec(server, words, depth, true),
     },
-    CommandRow {
-        name: "exportbans",
-        usage: "",
-        help: "Write the networks of listbans to serverbans.dat in the state folder, as ioquake3 reads them.",
-        run: |server, _, _| bans::export(server),
-    },
-    CommandRow {
-        name: "flushbans",
-        usage: "",
-        help: "Delete all bans and exceptions.",
-        run: |server, _, _| bans::flush(server),
-    },
+    shared(&list::EXPORTBANS),
+    shared(&list::FLUSHBANS),
     CommandRow {
         name: "heartbeat",
         usage: "",
@@ -175,12 +150,7 @@ pub(super) const COMMANDS: &[CommandRow] = &[
         help: "Show help for a command, or for all.",
         run: |server, words, _| commands::explain(server, words),
     },
-    CommandRow {
-        name: "importbans",
-        usage: "",
-        help: "Add the networks of serverbans.dat in the state folder, as ioquake3 writes them.",
-        run: |server, _, _| bans::import(server),
-    },
+    shared(&list::IMPORTBANS),
     CommandRow {
         name: "kick",
         usage: "<name, slot or all> [reason]",
@@ -205,12 +175,7 @@ pub(super) const COMMANDS: &[CommandRow] = &[
         help: "Kick the client in a slot.",
         run: |server, words, _| commands::client_kick(server, words),
     },
-    CommandRow {
-        name: "listbans",
-        usage: "",
-        help: "List bans, exceptions and mutes.",
-        run: |server, _, _| bans::list(server),
-    },
+    shared(&list::LISTBANS),
     CommandRow {
         name: "listip",
         usage: "",
@@ -232,12 +197,7 @@ pub(super) const COMMANDS: &[CommandRow] = &[
         help: "Restart the level in place after [seconds] (default 5); players stay.",
         run: |server, words, _| commands::restart_in(server, words),
     },
-    CommandRow {
-        name: "mute",
-        usage: "[address, guid or name] <player, address, network, GUID or name> [time] [reason]",
-        help: "Refuse the chat of players, also after a reconnect.",
-        run: |server, words, _| moderation::add_entry(server, words, EntryKind::Mute),
-    },
+    shared(&list::MUTE),
     CommandRow {
         name: "path",
         usage: "",
@@ -256,12 +216,7 @@ pub(super) const COMMANDS: &[CommandRow] = &[
         help: "Record a client to a demo file, all clients, or the match with every view.",
         run: |server, words, _| recording::record(server, words),
     },
-    CommandRow {
-        name: "rehashbans",
-        usage: "",
-        help: "Read the list of bans from its file again.",
-        run: |server, _, _| bans::reload(server),
-    },
+    shared(&list::REHASHBANS),
     CommandRow {
         name: "removeip",
         usage: "<address>",
@@ -352,24 +307,14 @@ pub(super) const COMMANDS: &[CommandRow] = &[
         help: "Set a setting to 1 or 0 in turn, or to the next of the values.",
         run: |server, words, _| variables::toggle(server, words),
     },
-    CommandRow {
-        name: "unban",
-        usage: "<id of listbans, address, network, guid GUID or name NAME>",
-        help: "Delete a ban.",
-        run: |server, words, _| moderation::remove_entry(server, words, EntryKind::Ban),
-    },
+    shared(&list::UNBAN),
     CommandRow {
         name: "undrain",
         usage: "",
         help: "End a drain: clients may connect again.",
         run: |server, _, _| drain::undrain(server),
     },
-    CommandRow {
-        name: "unmute",
-        usage: "<player, id of listbans, address, network, guid GUID or name NAME>",
-        help: "Delete a mute.",
-        run: |server, words, _| moderation::remove_entry(server, words, EntryKind::Mute),
-    },
+    shared(&list::UNMUTE),
     CommandRow {
         name: "unset",
         usage: "<name>",
