@@ -2,6 +2,7 @@
 
 use fragd::{
     cli::{ConfigCheckOptions, ExitStatus},
+    model::text::counted,
     settings::{Settings, key, place_of_error},
 };
 use serde_json::json;
@@ -43,11 +44,11 @@ fn as_text(reader: &ConfigReader<'_>, options: &ConfigCheckOptions, has_maps: bo
     }
     let maps = if has_maps { "" } else { "; no game data found: maps and scripts not checked" };
     text.push_str(&format!(
-        "{} files: {} errors, {} notes; {} commands of scripts not run{maps}\n",
-        options.files.len(),
-        reader.errors.len(),
-        reader.notes.len(),
-        reader.commands
+        "{}: {}, {}; {} of scripts not run{maps}\n",
+        counted(options.files.len(), "file"),
+        counted(reader.errors.len(), "error"),
+        counted(reader.notes.len(), "note"),
+        counted(reader.commands, "command")
     ));
     text
 }

@@ -82,6 +82,7 @@ mod rate_and_frames;
 mod rejoining;
 mod relay;
 mod scripts;
+mod secure_rcon;
 mod seeded_match;
 mod serving_names;
 mod session_vectors;

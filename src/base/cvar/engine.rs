@@ -216,6 +216,11 @@ setting_rows! {
         "Milliseconds until one more rcon request is allowed.";
     SV_RCON_LOCKOUT, "sv_rconLockout", Int::or_off(1, 3600), all("300", O),
         "Maximum seconds that wrong passwords lock an address out of rcon; 0 disables the lockout.";
+    RCON_SECURE, "rcon_secure", Int::range(0, 2), all("0", O),
+        "1 refuses rcon packets with a password in clear text, 2 accepts only srcon packets with a challenge; others get no \
+         answer.";
+    RCON_SECURE_MAXDIFF, "rcon_secure_maxdiff", Int::range(1, 600), all("5", O),
+        "Maximum difference of the clocks, in seconds, for srcon packets with a time.";
     SV_CONSOLE, "sv_console", Text::up_to(107), all("", E.and(O)),
         "Path of a Unix socket on which fragd console attaches, for the owner of the process; empty disables it.";
     SV_STATE, "sv_state", Text::up_to(1023), all("", I.and(O)),

@@ -42,7 +42,7 @@ pub(super) fn send_challenge(server: &mut QwServer, now: Millis, route: Route) {
     if !server.guards.requests.allows_challenge(now, route.remote) {
         return server.counters.bump(QwCounter::Limited);
     }
-    let number = server.guards.challenge(now, ip);
+    let number = server.guards.challenges.of(now, ip);
     server.outbox.push_with(route, |out| {
         Reply::Challenge { number, extensions: OFFERED }.write(out);
     });
@@ -108,7 +108,7 @@ fn admit(
     if connect.protocol != PROTOCOL {
         return refused(Refusal::Protocol);
     }
-    if !server.guards.is_challenge(now, remote.ip(), connect.challenge) {
+    if !server.guards.challenges.is_challenge(now, remote.ip(), connect.challenge) {
         return refused(Refusal::BadChallenge);
     }
     let name = info::value(connect.userinfo.bytes(), "name").unwrap_or_default();

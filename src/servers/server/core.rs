@@ -25,7 +25,7 @@ use super::{
 use crate::{
     bans::BanStore,
     game::GameFiles,
-    limits::PasswordGuard,
+    limits::{PasswordGuard, SeenRequests},
     model::{ClientNum, ConfigIndex, Millis, UnixMillis},
     node::Drain,
     serving::{
@@ -65,6 +65,8 @@ pub(super) struct Core {
     pub(super) pure: Option<PureLevel>,
     pub(super) guards: Guards,
     pub(super) rcon: PasswordGuard,
+    /// Signed rcon requests that have run.
+    pub(super) seen_rcon: SeenRequests,
     pub(super) bans: BanStore,
     pub(super) announcer: Announcer,
     pub(super) authorizer: Authorizer,
@@ -107,6 +109,7 @@ impl Core {
             authorizer: Authorizer::new(keys.authorization()),
             guards: Guards::new(keys.guards),
             rcon: PasswordGuard::new(keys.rcon),
+            seen_rcon: SeenRequests::default(),
             bans: BanStore::default(),
             sender: Sender::default(),
             stats: Stats::default(),

@@ -65,6 +65,11 @@ setting_rows! {
         "Seconds for which an encrypted rcon packet is valid.";
     SV_RCON_ALLOW, "sv_rconAllow", Networks::list(), one("any", P),
         "Networks whose rcon packets are accepted; private stands for local networks.";
+    RCON_SECURE, "rcon_secure", Int::range(0, 2), one("0", P),
+        "1 refuses rcon packets with a password in clear text, 2 accepts only srcon packets with a challenge; others get no \
+         answer.";
+    RCON_SECURE_MAXDIFF, "rcon_secure_maxdiff", Int::range(1, 600), one("5", P),
+        "Maximum difference of the clocks, in seconds, for srcon packets with a time.";
     SV_STATE, "sv_state", Text::up_to(1023), one("", INIT),
         "Folder of the list of bans; none keeps it in memory. Empty selects $STATE_DIRECTORY, else fragd/PORT in \
          ~/.local/state. Servers do not share a folder.";
