@@ -7,7 +7,10 @@ mod process_fixture;
 use std::{
     fs::{self, File},
     io::{BufRead as _, BufReader, Read as _, Write as _},
-    os::unix::{fs::PermissionsExt as _, net::UnixStream},
+    os::{
+        fd::OwnedFd,
+        unix::{fs::PermissionsExt as _, net::UnixStream},
+    },
     path::Path,
     process::{Child, Command, Stdio},
     sync::mpsc,
@@ -88,20 +91,25 @@ impl Arriving {
     }
 }
 
-#[test]
-fn terminal_edits_recalls_and_completes_lines() {
-    let scratch = Scratch::new("terminal");
+/// A terminal and the end of it that a program gets.
+fn terminal() -> (File, OwnedFd) {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&master).unwrap();
     unlockpt(&master).unwrap();
     let name = ptsname(&master, Vec::new()).unwrap();
     let slave = open(&*name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap();
+    (File::from(master), slave)
+}
+
+#[test]
+fn terminal_edits_recalls_and_completes_lines() {
+    let scratch = Scratch::new("terminal");
+    let (master, slave) = terminal();
     let before = tcgetattr(&slave).unwrap().local_modes;
     let end = || Stdio::from(slave.try_clone().unwrap());
     let mut command = server(&scratch.0, &["+set", "sv_hostname", "^1Red"]);
     command.stdin(end()).stdout(end()).stderr(end());
     let mut child = Running(command.spawn().unwrap());
-    let master = File::from(master);
     let mut keys = master.try_clone().unwrap();
     let mut shown = Arriving::of(master);
     let mut press = |text: &str| keys.write_all(text.as_bytes()).unwrap();
@@ -184,5 +192,71 @@ fn attached_consoles_see_log_and_output() {
     let gone = gone.unwrap();
     assert_eq!(gone.status.code(), Some(1));
     let text = BufReader::new(&*gone.stderr).lines().next().unwrap().unwrap();
-    assert!(text.contains("expected the sv_console of a server"), "{text}");
+    assert!(text.contains("expected the sv_console or --console of"), "{text}");
+}
+
+#[test]
+fn closed_console_restores_its_terminal() {
+    let scratch = Scratch::new("closed");
+    let mut command = server(&scratch.0, &["+set", "sv_console", "console"]);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = Running(command.spawn().unwrap());
+    let mut log = Arriving::of(child.0.stderr.take().unwrap());
+    log.until("listening on UDP");
+    let (master, slave) = terminal();
+    let before = tcgetattr(&slave).unwrap().local_modes;
+    let end = || Stdio::from(slave.try_clone().unwrap());
+    let mut client = Command::new(env!("CARGO_BIN_EXE_fragd"));
+    client.args(["console", "console"]).current_dir(&scratch.0).env("TERM", "xterm");
+    let client = client.stdin(end()).stdout(end()).stderr(end()).spawn();
+    let mut client = Running(client.unwrap());
+    let mut shown = Arriving::of(master);
+    shown.until("fragd> ");
+    log.until("console 0 attached");
+    kill_process(Pid::from_child(&child.0), Signal::TERM).unwrap();
+    shown.until("the server has closed the console");
+    assert!(client.0.wait().unwrap().success());
+    assert_eq!(tcgetattr(&slave).unwrap().local_modes, before);
+    assert!(child.0.wait().unwrap().success());
+}
+
+#[test]
+fn other_roles_have_consoles_too() {
+    let scratch = Scratch::new("roles");
+    let port = || free_port().to_string();
+    let (one, two) = (port(), port());
+    let roles: [(&[&str], &str); 3] = [
+        (&["qw", "--port", "0", "+set", "sv_console", "console"], "hostname : "),
+        (
+            &["master", "--port", &one, "--bind", "127.0.0.1", "--console", "console"],
+            "0 of 4096 servers",
+        ),
+        (
+            &["relay", "--from", "127.0.0.1:1", "--port", &two, "--console", "console"],
+            "viewers: 0 of 512",
+        ),
+    ];
+    for (arguments, answer) in roles {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fragd"));
+        command.args(arguments).current_dir(&scratch.0).env("HOME", &scratch.0);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut child = Running(command.env_remove("RUST_LOG").spawn().unwrap());
+        let mut log = Arriving::of(child.0.stderr.take().unwrap());
+        log.until("consoles attach on console");
+        let path = scratch.0.join("console");
+        let mut console = UnixStream::connect(&path).unwrap();
+        log.until("console 0 attached");
+        let mut seen = Arriving::of(console.try_clone().unwrap());
+        for (line, answer) in [
+            ("status", answer),
+            ("\u{1}statu", "\u{1}0\u{1}status\n"),
+            ("help", "quit "),
+            ("quit", ""),
+        ] {
+            console.write_all(format!("{line}\n").as_bytes()).unwrap();
+            seen.until(answer);
+        }
+        assert!(child.0.wait().unwrap().success(), "{arguments:?}");
+        assert!(!path.exists(), "{arguments:?}");
+    }
 }

@@ -1102,6 +1102,8 @@ fn check_names_errors_with_their_places() {
     let (code, text) = check(&["good.toml", "good.cfg"]);
     assert_eq!(code, Some(0), "{text}");
     assert!(text.contains("2 files: 0 errors, 0 notes; 3 commands of scripts not run"), "{text}");
+    let (_, text) = check(&["good.toml"]);
+    assert!(text.contains("1 file: 0 errors, 0 notes; 0 commands of scripts not run"), "{text}");
     write("bad.toml", "sv_hostnam = \"x\"\nsv_fps = 1\n\nmap = \"fragd1\"\n");
     write(
         "bad.cfg",

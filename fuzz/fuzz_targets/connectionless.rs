@@ -2,13 +2,17 @@
 #![no_main]
 
 use fragd::settings::GameFolder;
-use fragd::wire::connectionless::Message;
+use fragd::wire::{connectionless::Message, secure_rcon::SecureRcon};
 use fragd_fuzz::{pieces, with_server};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     for piece in pieces(data, 8) {
         let packet = [b"\xff\xff\xff\xff", piece].concat();
+        if let Some(request) = SecureRcon::parse(&packet) {
+            assert!(!request.is_signed_by(b""));
+            assert!(request.commands().count() <= data.len() && request.seconds() < Some(u64::MAX));
+        }
         let Ok(message) = Message::parse(&packet) else { continue };
         let mut again = Vec::new();
         message.write(&mut again);

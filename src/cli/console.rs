@@ -9,7 +9,7 @@ use super::number::number;
 /// Examples of the help.
 pub(super) const EXAMPLES: &str = "\
 Examples:
-  fragd +set sv_console /run/fragd/console         a server with a socket
+  fragd +set sv_console /run/fragd/console         a server with a socket; fragd qw likewise
   fragd console /run/fragd/console                 its console: history, completion, log
   echo status | fragd console /run/fragd/console   a command of a script
 
@@ -19,7 +19,7 @@ Exit codes: 0 success, 1 failure, 2 usage error.";
 /// Options of `console`.
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
 pub struct ConsoleOptions {
-    /// Socket of the server (sv_console)
+    /// Socket of a server (sv_console), or of a relay or master (--console)
     #[arg(value_name = "PATH")]
     pub path: PathBuf,
     /// Milliseconds of silence behind the last line that end a console without a terminal

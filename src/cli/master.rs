@@ -80,6 +80,9 @@ pub struct MasterArguments {
     /// Serve the list as a web page, /servers.json and /metrics on this address
     #[arg(long, value_name = "IP:PORT", value_parser = own_address)]
     pub http: Option<SocketAddr>,
+    /// Unix socket on which fragd console attaches, for the owner of the process
+    #[arg(long, value_name = "PATH")]
+    pub console: Option<PathBuf>,
     /// Log every server that is listed or expires, and every dropped datagram
     #[arg(long, short)]
     pub verbose: bool,
@@ -100,6 +103,8 @@ pub struct MasterSettings {
     pub state: Option<PathBuf>,
     /// Address of the web page.
     pub http: Option<SocketAddr>,
+    /// Socket of consoles.
+    pub console: Option<PathBuf>,
     /// Whether to log at debug level.
     pub verbose: bool,
 }
@@ -157,6 +162,7 @@ impl MasterArguments {
         debug_assert_eq!(settings.ports.first(), Some(&first));
         settings.state = self.state.clone().or_else(|| settings.state.take());
         settings.http = self.http.or(settings.http);
+        settings.console = self.console.clone().or_else(|| settings.console.take());
         settings.verbose |= self.verbose;
     }
 }
@@ -170,6 +176,7 @@ impl Default for MasterSettings {
             ip6: Some(Ipv6Addr::UNSPECIFIED),
             state: None,
             http: None,
+            console: None,
             verbose: false,
         }
     }

@@ -44,6 +44,7 @@ pub(super) struct ConfigFile {
     deny: NetworkList,
     state: Option<PathBuf>,
     http: Option<OwnAddress>,
+    console: Option<PathBuf>,
     verbose: bool,
     motd: Vec<Motd>,
     update: Vec<Update>,
@@ -111,6 +112,7 @@ impl ConfigFile {
         let mut settings = MasterSettings {
             state: self.state,
             http: self.http.map(|OwnAddress(address)| address),
+            console: self.console,
             verbose: self.verbose,
             ..MasterSettings::default()
         };

@@ -6,7 +6,10 @@ use clap::Args;
 
 use super::ServerAddress;
 use super::number::number;
-use crate::discovery::{Family, GAMES, Game};
+use crate::{
+    discovery::{Family, GAMES, Game},
+    wire::secure_rcon::SecureMode,
+};
 
 /// Examples of the help.
 pub(super) const EXAMPLES: &str = "\
@@ -16,10 +19,11 @@ Examples:
   fragd rcon [::1] --json status < /dev/null
   fragd rcon 127.0.0.1 < commands.txt                     one command per line
   fragd rcon 127.0.0.1:27500 --game qw users              QuakeWorld
+  fragd rcon dm.example.org --secure challenge status     no password on the wire
 
 The password is read from --password-file, FRAGD_RCON_PASSWORD or the terminal, in this order. Without a \
 command, those of standard input are sent, one per line. Without a port, the server is sought at 27960 and \
-27500. Quake III passwords travel in clear text.
+27500. Quake III passwords travel in clear text, unless --secure is given.
 Exit codes: 0 answered, 1 failure, 2 usage or file error, 3 no answer, 4 password refused.";
 
 /// Options of `rcon`.
@@ -40,6 +44,9 @@ pub struct RconArguments {
     /// Send a QuakeWorld password in clear text (sv_crypt_rcon 0)
     #[arg(long)]
     pub plain: bool,
+    /// Sign commands instead of sending the password, as DarkPlaces does: time or challenge
+    #[arg(long, value_name = "PROOF", conflicts_with = "plain", value_parser = secure_mode)]
+    pub secure: Option<SecureMode>,
     /// Print one JSON object per command
     #[arg(long)]
     pub json: bool,
@@ -67,6 +74,15 @@ impl RconArguments {
             Some(game) => vec![game.server_port],
             None => families.filter_map(default).collect(),
         }
+    }
+}
+
+/// Parses the proof of signed commands.
+fn secure_mode(word: &str) -> Result<SecureMode, String> {
+    match word {
+        "time" => Ok(SecureMode::Time),
+        "challenge" => Ok(SecureMode::Challenge),
+        _ => Err("expected time or challenge".to_owned()),
     }
 }
 

@@ -36,8 +36,11 @@ The relay is one spectator of the server, named by --name, and takes one slot. C
 they join a server: /connect HOST:27960. In the game, /score shows the scoreboard and /say is chat among \
 viewers. If the server is lost, viewers are told, and the relay reconnects.
 A pure server (sv_pure 1) accepts the relay if its pk3 files are installed here; --basepath names their folder.
-On the console: status, say, kick, follow, follownext, quit; with demo play also pause, speed and seek.
+On the console: status, say, kick, follow, follownext, help, quit; with demo play also pause, speed and seek.
 Exit codes: 0 stopped, 1 failure, 2 usage error, 4 refused by a pure server.";
+
+/// Longest drain.
+const MAX_DRAIN: Millis = Millis::seconds(86_400);
 
 /// Options of `relay`.
 #[derive(Args, Clone, Debug, PartialEq)]
@@ -137,6 +140,15 @@ pub struct ViewerOptions {
     /// Let only the console control the source, not viewers
     #[arg(long)]
     pub console_only: bool,
+    /// Let viewers see the end of the match after SIGTERM, for TIME at most, up to 24h [default: end at once]
+    #[arg(long, value_name = "TIME", value_parser = drain)]
+    pub drain: Option<Duration>,
+    /// Folder of the list of bans; none keeps it in memory [default: $STATE_DIRECTORY, else fragd/PORT in ~/.local/state]
+    #[arg(long, value_name = "PATH")]
+    pub state: Option<String>,
+    /// Unix socket on which fragd console attaches, for the owner of the process
+    #[arg(long, value_name = "PATH")]
+    pub console: Option<PathBuf>,
 }
 
 impl ViewerOptions {
@@ -151,6 +163,7 @@ impl ViewerOptions {
             max_snaps: self.snaps,
             delay: delay.map_or(Millis(0), |Duration(delay)| delay),
             viewers_control: !self.console_only,
+            drain_time: self.drain.map_or(Millis(0), |Duration(time)| time),
             ..BroadcastOptions::default()
         }
     }
@@ -163,6 +176,15 @@ fn delay(text: &str) -> Result<Duration, String> {
         return Err("expected at most 10m".to_owned());
     }
     Ok(Duration(delay))
+}
+
+/// Parses the time of a drain.
+fn drain(text: &str) -> Result<Duration, String> {
+    let Duration(time) = text.parse()?;
+    if time > MAX_DRAIN {
+        return Err("expected at most 24h".to_owned());
+    }
+    Ok(Duration(time))
 }
 
 fn spectator_name(text: &str) -> Result<String, String> {

@@ -9,6 +9,7 @@ use std::{
     path::Path,
     sync::{
         Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
         mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
     },
     thread,
@@ -18,7 +19,7 @@ use std::{
 use super::{
     console::LINE_BYTES_MAX,
     console_clients::MARK,
-    line_editor::{LineEditor, TerminalSignals, restore_terminal},
+    line_editor::{LineEditor, TerminalSignals},
     screen::Screen,
 };
 use crate::node::Completion;
@@ -59,23 +60,27 @@ pub fn attach(
     let reader = stream.try_clone()?;
     let (answers, answered) = sync_channel(1);
     let (seen, sight) = sync_channel(64);
-    let is_edited = LineEditor::is_available();
-    thread::Builder::new()
-        .name("console out".to_owned())
-        .spawn(move || print(reader, &answers, &seen, is_edited))?;
-    if is_edited {
+    let is_closed = Arc::new(AtomicBool::new(false));
+    let closing = Arc::clone(&is_closed);
+    thread::Builder::new().name("console out".to_owned()).spawn(move || {
+        print(reader, &answers, &seen);
+        closing.store(true, Ordering::Release);
+        let _ = seen.send(Seen::Closed);
+    })?;
+    if LineEditor::is_available() {
         drop(sight);
-        return edit(stream, answered, is_secret);
+        return edit(stream, answered, is_secret, is_closed);
     }
     copy(stream)?;
     Ok(wait_for_silence(&sight, silence))
 }
 
-/// Sends edited lines until the input ends.
+/// Sends edited lines until the input ends or the server has closed the connection.
 fn edit(
     mut stream: UnixStream,
     answered: Receiver<Completion>,
     is_secret: fn(&str) -> bool,
+    is_closed: Arc<AtomicBool>,
 ) -> io::Result<ConsoleEnd> {
     let asking = Arc::new(Mutex::new((stream.try_clone()?, answered)));
     let complete = Box::new(move |line: &str| {
@@ -89,14 +94,18 @@ fn edit(
         answered.recv_timeout(PATIENCE).unwrap_or_default()
     });
     let mut editor = LineEditor::open("fragd> ", TerminalSignals::EndInput, is_secret, complete)?;
+    editor.end_when(Arc::clone(&is_closed));
     while let Some(line) = editor.read_line()? {
         if line.len() > LINE_BYTES_MAX {
             eprintln!("line too long: ignored (max {LINE_BYTES_MAX} bytes)");
-        } else {
-            writeln!(stream, "{line}")?;
+        } else if let Err(error) = writeln!(stream, "{line}")
+            && !is_closed.load(Ordering::Acquire)
+        {
+            return Err(error);
         }
     }
-    Ok(ConsoleEnd::Detached)
+    let is_closed = is_closed.load(Ordering::Acquire);
+    Ok(if is_closed { ConsoleEnd::Closed } else { ConsoleEnd::Detached })
 }
 
 /// Sends standard input as it is.
@@ -132,12 +141,7 @@ fn wait_for_silence(sight: &Receiver<Seen>, silence: Duration) -> ConsoleEnd {
 }
 
 /// Prints the text of the server, and passes answers to requests on.
-fn print(
-    stream: UnixStream,
-    answers: &SyncSender<Completion>,
-    seen: &SyncSender<Seen>,
-    is_edited: bool,
-) {
+fn print(stream: UnixStream, answers: &SyncSender<Completion>, seen: &SyncSender<Seen>) {
     let mut screen = Screen::output(io::stdout(), io::stdout().is_terminal());
     let mut reader = BufReader::new(stream);
     let mut line = Vec::new();
@@ -153,13 +157,6 @@ fn print(
             let _ = seen.try_send(Seen::Text);
         }
         line.clear();
-    }
-    let _ = seen.send(Seen::Closed);
-    if is_edited {
-        // The editor waits for a key and is not told.
-        restore_terminal();
-        eprintln!("the server has closed the console");
-        std::process::exit(0);
     }
 }
 

@@ -5,7 +5,10 @@
 //! Source: manual page `sd_notify(3)` of systemd.
 
 use std::{
-    env, io,
+    env,
+    ffi::OsStr,
+    io,
+    os::unix::{ffi::OsStrExt as _, net::UnixDatagram},
     sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel},
     thread::{self, JoinHandle},
     time::{Duration, Instant},
@@ -105,10 +108,32 @@ impl ServiceManager {
     }
 }
 
+/// Sends states in one datagram, if there is a service manager.
+fn notify(states: &[NotifyState<'_>]) -> io::Result<()> {
+    let Some(name) = env::var_os(SOCKET) else { return Ok(()) };
+    let message: String = states.iter().map(|state| format!("{state}\n")).collect();
+    connect(&name)?.send(message.as_bytes()).map(drop)
+}
+
+/// Connects to the socket of a service manager. A name with `@` in front is in the abstract name space of Linux.
+fn connect(name: &OsStr) -> io::Result<UnixDatagram> {
+    let socket = UnixDatagram::unbound()?;
+    match name.as_bytes().strip_prefix(b"@") {
+        #[cfg(target_os = "linux")]
+        Some(name) => {
+            use std::os::{linux::net::SocketAddrExt as _, unix::net::SocketAddr};
+
+            socket.connect_addr(&SocketAddr::from_abstract_name(name)?)?;
+        }
+        _ => socket.connect(name)?,
+    }
+    Ok(socket)
+}
+
 /// Sends reports until the loop ends.
 fn send_reports(incoming: &Receiver<Report>, pulse: &Pulse) {
     let send = |states: &[NotifyState<'_>]| {
-        if let Err(error) = sd_notify::notify(states) {
+        if let Err(error) = notify(states) {
             log::debug!("service manager not told: {error}");
         }
     };
@@ -142,5 +167,37 @@ fn send_reports(incoming: &Receiver<Report>, pulse: &Pulse) {
             let us = u32::try_from(EXTENSION.as_micros()).unwrap_or(u32::MAX);
             send(&[NotifyState::ExtendTimeoutUsec(us)]);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn received(socket: &UnixDatagram) -> String {
+        let mut bytes = [0; 64];
+        let count = socket.recv(&mut bytes).unwrap();
+        String::from_utf8_lossy(&bytes[..count]).into_owned()
+    }
+
+    #[test]
+    fn sockets_have_paths_or_abstract_names() {
+        let unique = format!("fragd-notify-{}", std::process::id());
+        let path = env::temp_dir().join(&unique);
+        let _ = std::fs::remove_file(&path);
+        let socket = UnixDatagram::bind(&path).unwrap();
+        connect(path.as_os_str()).unwrap().send(b"READY=1\n").unwrap();
+        assert_eq!(received(&socket), "READY=1\n");
+        std::fs::remove_file(&path).unwrap();
+        #[cfg(target_os = "linux")]
+        {
+            use std::os::{linux::net::SocketAddrExt as _, unix::net::SocketAddr};
+
+            let address = SocketAddr::from_abstract_name(&unique).unwrap();
+            let socket = UnixDatagram::bind_addr(&address).unwrap();
+            connect(format!("@{unique}").as_ref()).unwrap().send(b"STOPPING=1\n").unwrap();
+            assert_eq!(received(&socket), "STOPPING=1\n");
+        }
+        assert!(connect("@nobody-listens-here".as_ref()).is_err());
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::master_pages::{self, MasterPages};
 use fragd::{
     cli::{ExitStatus, MasterArguments, MasterSettings},
-    io::{self, BindError, Clock, Listen, Options, Progress, Signals, Sockets, StateFile},
+    io::{self, BindError, Clock, Console, Listen, Options, Progress, Signals, Sockets, StateFile},
     master::Master,
     model::{Millis, UnixMillis},
     node::LocalPort,
@@ -91,8 +91,11 @@ fn host(settings: &MasterSettings) -> Result<(), String> {
             }
         }) as Box<io::ProgressFn<'_, Master>>,
     });
+    let console_socket = super::console::listen("--console", settings.console.as_deref())?;
     let options = Options {
         signals: Some(signals),
+        console_socket,
+        console: Console::Edited(super::is_secret_line),
         count_interval: COUNT_INTERVAL,
         progress,
         grace: Millis(1000),

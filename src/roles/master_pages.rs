@@ -12,6 +12,7 @@ use fragd::{
     io::pages::{self, Page, Render},
     master::{self, Master, ServerRow},
     model::Millis,
+    node::Hosted as _,
     observe::{CONTENT_TYPE, Sample, exposition},
 };
 
@@ -71,7 +72,7 @@ impl MasterPages {
 
     /// Copies counters, and the list if it has changed.
     pub(super) fn update(&mut self, master: &Master, now: Millis) {
-        self.health.report(&[]);
+        self.health.report(&master.state().obstacles);
         // While a reader holds the lock, skip this copy. The next one follows in a second.
         let Ok(mut copied) = self.copied.try_lock() else { return };
         copied.samples.clear();

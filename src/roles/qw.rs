@@ -5,8 +5,8 @@ use std::{cell::RefCell, net::IpAddr, rc::Rc};
 use fragd::{
     cli::{ExitStatus, QwOptions, TraceFiles},
     io::{
-        self, BindError, Clock, Console, ExitReason, Listen, Options, Progress, Signals, Sockets,
-        StreamFile, assets::QuakeData,
+        self, BindError, Clock, Console, ConsoleSocket, ExitReason, Listen, Options, Progress,
+        Signals, Sockets, StreamFile, assets::QuakeData,
     },
     journal::{RecordedAssets, Recorder, Start},
     model::{Millis, UnixMillis, assets::Assets},
@@ -80,11 +80,17 @@ fn host(options: &QwOptions) -> Result<(), Failure> {
     }
     let made = server_options(options, settings, data, entropy, began);
     // A replay starts at the same time.
-    let server = QwServer::start(made, Millis(0)).map_err(|error| {
+    let mut server = QwServer::start(made, Millis(0)).map_err(|error| {
         let StartError::Map { output, .. } = &error;
         output.lines().for_each(|line| log::warn!("{line}"));
         Failure::Usage(error.to_string())
     })?;
+    // Scripts may name the folder, and bans of a script stay.
+    let values = server.settings().values();
+    let named = (key::SV_STATE.setting().name, values.text(key::SV_STATE));
+    let port = (values.int(key::NET_PORT), "");
+    let state = super::state::named_folder(named, port, options.journal.is_some());
+    server.keep_bans(state.map_err(Failure::Usage)?);
     let sockets = Sockets::listen(&[listen(options, server.settings())])
         .map_err(|error| Failure::System(advice(&error)))?;
     for address in sockets.addresses(LocalPort(0)) {
@@ -104,8 +110,10 @@ fn host(options: &QwOptions) -> Result<(), Failure> {
     }
     let mut server = Observed::new(server, observers);
     let progress = metrics(options).map_err(Failure::System)?;
+    let console_socket = console_socket(server.node().settings()).map_err(Failure::System)?;
     let run_options = Options {
         signals: Some(signals),
+        console_socket,
         console: Console::Edited(super::is_secret_line),
         count_interval: COUNT_INTERVAL,
         progress,
@@ -140,6 +148,12 @@ fn metrics<O: Observer + 'static>(
 ) -> Result<Option<Progress<'static, Observed<QwServer, O>>>, String> {
     let Some(address) = options.metrics else { return Ok(None) };
     super::monitoring::serve("--metrics", address, Vec::new).map(Some)
+}
+
+/// Listens for consoles, if `sv_console` names a path.
+fn console_socket(settings: &Settings) -> Result<Option<ConsoleSocket>, String> {
+    let path = settings.values().text(key::SV_CONSOLE);
+    super::console::listen(key::SV_CONSOLE.setting().name, Some(path.as_ref()))
 }
 
 /// Starts the recording of the journal, if one is asked for.

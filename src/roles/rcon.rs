@@ -13,6 +13,7 @@ use fragd::{
     io::{self, Clock, Colors, LineEditor, Options, Sockets},
     model::{Millis, UnixMillis},
     rcon::{self, RconAnswer, RconClient, RconOptions, RconResult},
+    wire::secure_rcon::SecureMode,
 };
 
 use super::output::Output;
@@ -140,6 +141,7 @@ impl<'a> Session<'a> {
             family: self.family,
             password: self.password.clone(),
             is_plain: self.asked.plain,
+            secure: self.asked.secure,
             command: command.to_owned(),
             not_before: self.next_slot(now),
             timeout: Millis(u64::from(self.asked.timeout_ms)),
@@ -194,13 +196,22 @@ impl<'a> Session<'a> {
         }
     }
 
+    /// Further reasons of the silence of a server.
+    const fn secure_hint(&self) -> &'static str {
+        match self.asked.secure {
+            Some(SecureMode::Time) => ", and if its clock differs (rcon_secure_maxdiff)",
+            Some(SecureMode::Challenge) => "",
+            None => ", and with rcon_secure above 0",
+        }
+    }
+
     /// Reports a command without an answer.
     fn report(&mut self, server: SocketAddr, result: &RconResult) -> ExitStatus {
         let timeout = Duration::from_millis(self.asked.timeout_ms.into());
         match result {
             RconResult::Refused(text) => {
                 let is_quakeworld = self.family == Some(Family::QuakeWorld);
-                let hint = match (is_quakeworld, self.asked.plain) {
+                let hint = match (is_quakeworld && self.asked.secure.is_none(), self.asked.plain) {
                     (true, false) => " (sv_crypt_rcon 0 of the server needs --plain)",
                     (true, true) => " (sv_crypt_rcon 1 of the server needs a run without --plain)",
                     (false, _) => "",
@@ -211,7 +222,8 @@ impl<'a> Session<'a> {
             RconResult::Silent => {
                 self.output.report(format_args!(
                     "no answer from {server} within {timeout:?}: the command may have run (a server is silent \
-                     towards networks that it does not allow, e.g. by sv_rconAllow, and after wrong passwords)"
+                     towards networks that it does not allow, e.g. by sv_rconAllow, and after wrong passwords{})",
+                    self.secure_hint()
                 ));
                 ExitStatus::NoAnswer
             }

@@ -10,7 +10,7 @@ use fragd::{
         self, BindError, Clock, Console, ExitReason, Listen, Options, Signals, Sockets,
         live::{LiveListener, LiveReceiver},
     },
-    model::{Millis, text::escaped},
+    model::{Millis, UnixMillis, text::escaped},
     node::{Hosted as _, LocalPort},
     relay::{Broadcast, BroadcastOptions, ServerSource, ServerSourceOptions, Source, StreamSource},
     stream::{PublisherOptions, SubscriberEvent},
@@ -155,6 +155,8 @@ pub(super) fn host<'a>(
     let entropy =
         io::random_bytes().map_err(|error| format!("random numbers not available: {error}"))?;
     let mut node = Broadcast::new(source, broadcast, entropy);
+    let named = ("--state", options.state.as_deref().unwrap_or_default());
+    let state = super::state::named_folder(named, (options.port.into(), ""), false)?;
     let mut listens = vec![viewer_listen(options)];
     if node.local_ports() > 1 {
         let port = Listen { port: 0, buffer_bytes: SOURCE_BUFFER_BYTES, ..Listen::default() };
@@ -163,11 +165,14 @@ pub(super) fn host<'a>(
     let sockets = Sockets::listen(&listens).map_err(|error| advice(&error))?;
     let signals = Signals::install().map_err(|error| format!("signals not available: {error}"))?;
     let clock = Clock::start();
+    node.keep_bans(state, UnixMillis(io::unix_millis()));
     for address in sockets.addresses(LocalPort(0)) {
         log::info!("listening on UDP {address}");
     }
+    let console_socket = super::console::listen("--console", options.console.as_deref())?;
     let run_options = Options {
         signals: Some(signals),
+        console_socket,
         console: Console::Edited(super::is_secret_line),
         grace: Millis(1000),
         ..Options::default()

@@ -208,7 +208,10 @@ impl Services {
             recordings: Some(Recordings::new(recording_folder(settings))),
             game_folder: super::game_data::own_folder(settings).map(GameFolder::new),
             live: start_live(settings)?,
-            console: console_socket(settings)?,
+            console: super::console::listen(
+                "sv_console",
+                Some(settings.text(key::SV_CONSOLE).as_ref()),
+            )?,
             progress,
         })
     }
@@ -324,18 +327,6 @@ fn start_live(settings: &Settings) -> Result<Option<LiveListener>, String> {
     let delay = u64::try_from(settings.int(key::SV_RELAY_DELAY)).unwrap_or(0);
     let password = settings.text(key::SV_RELAY_PASSWORD);
     super::relay::offer("sv_relayAddress", address, password, Millis::seconds(delay)).map(Some)
-}
-
-/// Listens for consoles, if `sv_console` names a path.
-fn console_socket(settings: &Settings) -> Result<Option<ConsoleSocket>, String> {
-    let path = settings.text(key::SV_CONSOLE);
-    if path.is_empty() {
-        return Ok(None);
-    }
-    let socket =
-        ConsoleSocket::bind(path.as_ref()).map_err(|what| format!("sv_console: {what}"))?;
-    log::info!("consoles attach on {path}");
-    Ok(Some(socket))
 }
 
 /// Starts the HTTP server of downloads, if `sv_http` names an address.

@@ -27,6 +27,21 @@ pub(super) fn folder(
     has_journal: bool,
 ) -> Result<Option<Rc<dyn StateFolder>>, String> {
     let named = settings.text(key::SV_STATE);
+    let home = settings.text(key::FS_HOMEPATH);
+    let origin = format!("{}sv_state", settings.origin_of(key::SV_STATE));
+    let port = settings.int(key::NET_PORT);
+    named_folder((&origin, named), (port, home), has_journal)
+}
+
+/// Opens the folder that an option names, or else the usual one of a port and `fs_homepath`.
+///
+/// # Errors
+/// The named folder is not writable.
+pub(super) fn named_folder(
+    (origin, named): (&str, &str),
+    (port, home): (i32, &str),
+    has_journal: bool,
+) -> Result<Option<Rc<dyn StateFolder>>, String> {
     if named == NONE {
         return Ok(None);
     }
@@ -35,24 +50,23 @@ pub(super) fn folder(
         return Ok(None);
     }
     let folder = if named.is_empty() {
-        let Some(path) = usual_path(settings, |name| env::var_os(name)) else {
+        let usual = usual_path_of(port, home, |name| env::var_os(name));
+        let Some(path) = usual else {
             // A server on any free port is there for a test.
-            let is_lasting = settings.int(key::NET_PORT) != 0;
-            let level = if is_lasting { log::Level::Warn } else { log::Level::Info };
+            let level = if port == 0 { log::Level::Info } else { log::Level::Warn };
             log::log!(
                 level,
-                "no state folder: bans and settings end with the server (sv_state names one)"
+                "no state folder: bans and settings end with the server ({origin} names one)"
             );
             return Ok(None);
         };
         let folder = DiskState::new(path);
-        folder.claim().map_err(|error| format!("{error} (expected another sv_state, or none)"))?;
+        folder.claim().map_err(|error| format!("{error} (expected another {origin}, or none)"))?;
         folder
     } else {
         let folder = DiskState::new(named.into());
-        let origin = settings.origin_of(key::SV_STATE);
         folder.check().map_err(|error| {
-            format!("{origin}sv_state: {error} (expected a writable folder of its own, or none)")
+            format!("{origin}: {error} (expected a writable folder of its own, or none)")
         })?;
         folder
     };
@@ -62,28 +76,30 @@ pub(super) fn folder(
 
 /// The state folder of a server that may not run. It is neither created nor checked.
 pub(super) fn existing(settings: &Settings) -> Option<Rc<dyn StateFolder>> {
-    let named = settings.text(key::SV_STATE);
+    let (named, home) = (settings.text(key::SV_STATE), settings.text(key::FS_HOMEPATH));
     let path = match named {
         NONE => None,
-        "" => usual_path(settings, |name| env::var_os(name)),
+        "" => usual_path_of(settings.int(key::NET_PORT), home, |name| env::var_os(name)),
         path => Some(path.into()),
     };
     path.map(|path| Rc::new(DiskState::new(path)) as Rc<dyn StateFolder>)
 }
 
-/// Returns the folder of a server without `sv_state`. A server on any free port has none, since its port changes.
-fn usual_path(settings: &Settings, variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+/// Returns the folder of a node without a named one. A node on any free port has none, since its port changes.
+fn usual_path_of(
+    port: i32,
+    home: &str,
+    variable: impl Fn(&str) -> Option<OsString>,
+) -> Option<PathBuf> {
     let set = |name| variable(name).filter(|value| !value.is_empty());
     if let Some(folders) = set("STATE_DIRECTORY") {
         // systemd separates several folders as in PATH.
         return env::split_paths(&folders).find(|path| path.is_absolute());
     }
-    let port = settings.int(key::NET_PORT);
     let below = |path: &Path| path.join(PROGRAM).join(port.to_string());
     if port == 0 {
         return None;
     }
-    let home = settings.text(key::FS_HOMEPATH);
     if let Some(path) = env::split_paths(home).find(|path| !path.as_os_str().is_empty()) {
         return Some(below(&path));
     }
@@ -109,7 +125,9 @@ mod tests {
         let variable = |name: &str| {
             variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.into())
         };
-        usual_path(&settings, variable).map(|path| path.display().to_string())
+        let home = settings.text(key::FS_HOMEPATH);
+        usual_path_of(settings.int(key::NET_PORT), home, variable)
+            .map(|path| path.display().to_string())
     }
 
     #[test]

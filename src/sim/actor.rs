@@ -5,7 +5,7 @@ use crate::{
     bots::Bots,
     journal::Journaled,
     model::Millis,
-    node::{Hosted, Input, Node, Output, OutputKind, Route},
+    node::{Hosted, Input, Node, NodeState, Output, OutputKind, Route},
     proxy::Proxy,
     relay::Broadcast,
     server::Server,
@@ -174,5 +174,13 @@ impl Hosted for Actor {
 
     fn receive_coalescing(&self) -> Millis {
         self.node().receive_coalescing()
+    }
+
+    fn state(&self) -> NodeState {
+        self.node().state()
+    }
+
+    fn drain_line(&self) -> Option<&'static str> {
+        self.node().drain_line()
     }
 }

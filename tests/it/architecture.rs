@@ -158,6 +158,7 @@ const FOLDERS: &[(&str, &[Module])] = &[
             (
                 "relay",
                 &[
+                    "bans",
                     "bg",
                     "client",
                     "demo",

@@ -341,7 +341,7 @@ fn operator_kicks_and_bans() {
     assert!(fixture.has_print(0, "two was kicked"));
     assert!(fixture.has_print(1, "You were kicked from the game"));
     fixture.console("addip 10.0.1.200");
-    let answer = ask(&mut fixture, 200, &Request::GetChallenge).unwrap();
+    let answer = ask_bytes(&mut fixture, 200, b"\xff\xff\xff\xffstatus 23\n").unwrap();
     assert!(answer.ends_with("n\nbanned.\n"), "{answer}");
     assert_eq!(fixture.console("listip"), "10.0.1.200/32\n");
     fixture.console("removeip 10.0.1.200");

@@ -222,6 +222,11 @@ setting_rows! {
          and on SIGHUP; empty for none.";
     SV_WARN_LIMIT, "sv_warnLimit", Int::or_off(1, 100), all("0", O),
         "Warnings of the command warn after which a player is kicked; 0 disables the limit.";
+    RCON_SECURE, "rcon_secure", Int::range(0, 2), all("0", O),
+        "1 refuses rcon packets with a password in clear text, 2 accepts only srcon packets with a challenge; others get no \
+         answer.";
+    RCON_SECURE_MAXDIFF, "rcon_secure_maxdiff", Int::range(1, 600), all("5", O),
+        "Maximum difference of the clocks, in seconds, for srcon packets with a time.";
     SV_CONSOLE, "sv_console", Text::up_to(107), all("", E.and(O)),
         "Path of a Unix socket on which fragd console attaches, for the owner of the process; empty disables it.";
     SV_STATE, "sv_state", Text::up_to(1023), all("", I.and(O)),

@@ -9,6 +9,7 @@
 //! | [`QueryLimiter`] | queries of server browsers |
 //! | [`RequestLimits`] | all connectionless requests of a server: queries, challenges, rejections, accepted connects |
 //! | [`PasswordGuard`] | guesses of a password, with lockouts |
+//! | [`SeenRequests`] | copies of signed requests |
 //! | [`Reach`] | nothing: tells this machine and local networks from the Internet, and clients of a proxy from both |
 //! | [`crowded`] | places: the holder that gives way to a new one |
 //!
@@ -25,6 +26,7 @@ mod queries;
 mod reach;
 mod request_limits;
 mod returning;
+mod seen_requests;
 mod shared_budget;
 
 pub use address_limiter::AddressLimiter;
@@ -37,4 +39,5 @@ pub use queries::{QueryLimiter, QueryLimits, QueryShare};
 pub use reach::{Reach, SESSION_NETWORK, is_session_address, is_this_machine};
 pub use request_limits::RequestLimits;
 pub use returning::{RETURN_TIME, ReturningSenders};
+pub use seen_requests::SeenRequests;
 pub use shared_budget::{BudgetLimit, Half, SharedBudget, SharedDecision, SharedRequests};

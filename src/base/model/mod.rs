@@ -25,6 +25,7 @@ pub mod near_files;
 mod parallel;
 mod player;
 mod prefetch;
+pub mod saved_file;
 pub mod spelling;
 pub mod state_folder;
 pub mod text;

@@ -87,6 +87,17 @@ pub fn escaped(bytes: &[u8]) -> String {
     shown
 }
 
+/// Returns a text for a quoted argument of a command, cut to `len` bytes: without quotes and control characters.
+#[must_use]
+pub fn quotable(text: &str, len: usize) -> String {
+    let safe = |c: char| match c {
+        '"' => '\'',
+        c if c.is_control() => ' ',
+        c => c,
+    };
+    truncated(text, len).chars().map(safe).collect()
+}
+
 /// Longest name of a file's content in a log line or an error, in characters.
 pub const MAX_SHOWN_NAME: usize = 96;
 

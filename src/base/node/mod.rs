@@ -11,6 +11,7 @@
 
 mod boxed;
 mod completion;
+mod drain;
 mod input;
 mod lookup;
 mod loop_counters;
@@ -26,6 +27,7 @@ use std::net::{IpAddr, SocketAddr};
 use crate::model::Millis;
 
 pub use completion::Completion;
+pub use drain::{Drain, DrainRequest, DrainStep};
 pub use input::Input;
 pub use lookup::{Lookup, LookupAnswer};
 pub use loop_counters::LoopCounters;

@@ -12,7 +12,14 @@ mod terminal;
 
 use std::io;
 #[cfg(unix)]
-use std::{collections::VecDeque, time::Duration};
+use std::{
+    collections::VecDeque,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 #[cfg(unix)]
 use self::{
@@ -55,6 +62,8 @@ pub struct LineEditor {
     /// Bytes that were read and not handled.
     pending: VecDeque<u8>,
     columns: usize,
+    /// Whether the input is to end without a key.
+    is_over: Arc<AtomicBool>,
 }
 
 #[cfg(unix)]
@@ -85,7 +94,13 @@ impl LineEditor {
             line: EditedLine::default(),
             pending: VecDeque::new(),
             columns: 80,
+            is_over: Arc::default(),
         })
+    }
+
+    /// Ends the input soon after the flag is set.
+    pub(super) fn end_when(&mut self, is_over: Arc<AtomicBool>) {
+        self.is_over = is_over;
     }
 
     /// Opens an editor without completion, whose input Ctrl-C ends.
@@ -130,17 +145,19 @@ impl LineEditor {
                     }
                 }
             }
-            self.wait()?;
-            if !terminal::read(&mut self.pending)? {
+            if !self.wait()? || !terminal::read(&mut self.pending)? {
                 restore_terminal();
                 return Ok(None);
             }
         }
     }
 
-    /// Waits for input in the foreground.
-    fn wait(&mut self) -> io::Result<()> {
+    /// Waits for input in the foreground. Returns false when the input is to end.
+    fn wait(&mut self) -> io::Result<bool> {
         loop {
+            if self.is_over.load(Ordering::Acquire) {
+                return Ok(false);
+            }
             if !terminal::is_in_foreground() {
                 screen::hide_line();
                 terminal::wait_for_foreground()?;
@@ -154,7 +171,7 @@ impl LineEditor {
                 self.draw();
             }
             if terminal::has_input(LOOK_AGAIN)? && terminal::is_in_foreground() {
-                return Ok(());
+                return Ok(true);
             }
         }
     }

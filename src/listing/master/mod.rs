@@ -12,6 +12,7 @@
 mod answers;
 mod authorization;
 mod challenge;
+mod console;
 mod counters;
 mod flood;
 mod games;

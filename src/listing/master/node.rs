@@ -6,13 +6,16 @@ use crate::{
     discovery::{Family, MasterRequest},
     limits::{Half, is_this_machine},
     model::Millis,
-    node::{Hosted, Input, LoopCounters, Node, Outbox, Output, OutputKind, Route},
+    node::{
+        Completion, Hosted, Input, LoopCounters, Node, NodeState, Outbox, Output, OutputKind, Route,
+    },
     observe::{LogEvent, LogLimiter, Sample, Value},
 };
 
 use super::{
     authorization::Authorization,
     challenge::Challenges,
+    console::{self, Console},
     counters::{Counters, MasterCounter},
     flood::{AnswerBudget, ChallengeGuard, QuestionGuard},
     games::{Games, GamesError},
@@ -47,12 +50,15 @@ pub struct Master {
     pub(super) authorization: Option<Authorization>,
     pub(super) counters: Counters,
     pub(super) outbox: Outbox,
+    pub(super) console: Console,
     pub(super) key: HashKey,
     /// List answers so far, which select the next start in a list.
     pub(super) answers: u64,
     loop_counters: LoopCounters,
     log: LogLimiter,
     next_timer: Millis,
+    /// End of a drain.
+    pub(super) ends_at: Option<Millis>,
     stopped: bool,
 }
 
@@ -88,11 +94,13 @@ impl Master {
                 .map(|policy| Authorization::new(policy, challenge_key)),
             counters: Counters::default(),
             outbox: Outbox::default(),
+            console: Console::default(),
             key: table_key,
             answers: 0,
             loop_counters: LoopCounters::default(),
             log: LogLimiter::default(),
             next_timer: now + TIMER_INTERVAL,
+            ends_at: None,
             stopped: false,
             options,
         })
@@ -278,6 +286,7 @@ impl Node for Master {
             self.challenge_deferred(now, deferred);
         }
         if now >= self.next_timer {
+            self.stopped |= self.ends_at.is_some_and(|end| end <= now);
             let is_done = self.run_due(now);
             self.next_timer = now + if is_done { TIMER_INTERVAL } else { BACKLOG_INTERVAL };
         }
@@ -297,20 +306,25 @@ impl Node for Master {
 }
 
 impl Hosted for Master {
-    fn handle_input(&mut self, _: Millis, input: Input<'_>) {
+    fn handle_input(&mut self, now: Millis, input: Input<'_>) {
         match input {
             Input::LoopCounters(counters) => self.loop_counters = *counters,
             Input::Stop(_) => self.stopped = true,
-            Input::ConsoleLine(_)
-            | Input::Calendar(_)
-            | Input::Lookup(_)
-            | Input::PortFailed(_)
-            | Input::Oversize(_) => {}
+            Input::ConsoleLine(line) => self.stopped |= console::run(self, now, line),
+            Input::Calendar(_) | Input::Lookup(_) | Input::PortFailed(_) | Input::Oversize(_) => {}
         }
     }
 
-    fn poll_output(&mut self, _: OutputKind) -> Option<Output> {
-        None
+    fn complete(&self, line: &str) -> Completion {
+        console::complete(line)
+    }
+
+    fn state(&self) -> NodeState {
+        console::node_state(self)
+    }
+
+    fn poll_output(&mut self, kind: OutputKind) -> Option<Output> {
+        if kind == OutputKind::Console { self.console.take().map(Output::Console) } else { None }
     }
 
     fn local_ports(&self) -> u16 {

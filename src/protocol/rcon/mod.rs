@@ -11,7 +11,7 @@
 #[cfg(test)]
 mod tests;
 
-use std::net::SocketAddr;
+use std::{fmt, net::SocketAddr};
 
 use crate::{
     discovery::{Family, quakeworld::plain_text},
@@ -23,7 +23,8 @@ use crate::{
         rcon::hashed_password,
     },
     wire::{
-        connectionless::{Message, Rcon},
+        connectionless::{Message, OUT_OF_BAND, Rcon},
+        secure_rcon::{SecureMode, write_secure_rcon},
         text::WireText,
     },
 };
@@ -36,11 +37,13 @@ pub const LONGEST_ANSWER: Millis = Millis(30_000);
 pub const MAX_REQUEST: usize = 1000;
 /// Interval between challenge requests.
 const PROBE_INTERVAL: Millis = Millis(1000);
+/// Longest challenge of a DarkPlaces server, in bytes.
+const MAX_CHALLENGE: usize = 64;
 /// Longest first packet that is taken for a refusal.
 const MAX_REFUSAL: usize = 128;
 
 /// A command for a remote console.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct RconOptions {
     /// Addresses of the server. The first one that answers a challenge request counts.
     pub candidates: Vec<SocketAddr>,
@@ -50,6 +53,8 @@ pub struct RconOptions {
     pub password: String,
     /// Whether a QuakeWorld password is sent in clear text.
     pub is_plain: bool,
+    /// Proof of a request with a code in place of the password.
+    pub secure: Option<SecureMode>,
     /// Command, one line.
     pub command: String,
     /// Time at which the command may be sent.
@@ -60,6 +65,16 @@ pub struct RconOptions {
     pub silence: Millis,
     /// Calendar time at time 0.
     pub began: UnixMillis,
+}
+
+impl fmt::Debug for RconOptions {
+    /// Shows no password, and no command, which may have one.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RconOptions")
+            .field("candidates", &self.candidates)
+            .field("family", &self.family)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Answer of a remote console.
@@ -128,6 +143,8 @@ pub struct RconClient {
     options: RconOptions,
     progress: Progress,
     server: Option<(SocketAddr, Family)>,
+    /// Challenge of the server.
+    challenge: Vec<u8>,
     bytes: Vec<u8>,
     answer: RconAnswer,
     result: RconResult,
@@ -162,13 +179,14 @@ impl RconClient {
         }
         let known = options.candidates.first().copied().zip(options.family);
         let progress = match known {
-            Some(_) => Progress::Ready,
-            None => Progress::Probing { next: now, give_up: now + options.timeout },
+            Some(_) if options.secure != Some(SecureMode::Challenge) => Progress::Ready,
+            _ => Progress::Probing { next: now, give_up: now + options.timeout },
         };
         Ok(Self {
             options,
             progress,
             server: known,
+            challenge: Vec::new(),
             bytes: Vec::new(),
             answer: RconAnswer::default(),
             result: RconResult::NoServer,
@@ -199,9 +217,17 @@ impl RconClient {
         let Some((remote, family)) = self.server else { return };
         let RconOptions { password, command, is_plain, began, .. } = &self.options;
         let route = Route::new(LocalPort(0), remote);
-        if family == Family::QuakeWorld {
+        let unix = UnixMillis(began.0 + now.0);
+        if let Some(mode) = self.options.secure {
+            let time = format!("{}.{:03}000", unix.0 / 1000, unix.0 % 1000);
+            let proof = match mode {
+                SecureMode::Time => time.as_bytes(),
+                SecureMode::Challenge => &self.challenge,
+            };
+            let (key, command) = (password.as_bytes(), command.as_bytes());
+            self.outbox.push_with(route, |out| write_secure_rcon(out, mode, key, proof, command));
+        } else if family == Family::QuakeWorld {
             let command = Text::new(command.as_bytes());
-            let unix = UnixMillis(began.0 + now.0);
             let hashed;
             let password = if *is_plain {
                 password.as_bytes()
@@ -225,11 +251,19 @@ impl RconClient {
         if !self.options.candidates.contains(&remote) {
             return;
         }
-        let family = match (Message::parse(bytes), Reply::parse(bytes)) {
-            (Ok(Message::ChallengeResponse(_)), _) => Family::Quake3,
-            (_, Ok(Reply::Challenge { .. })) => Family::QuakeWorld,
-            _ => return,
+        let (family, challenge) = match (Message::parse(bytes), Reply::parse(bytes)) {
+            (Ok(Message::ChallengeResponse(response)), _) => {
+                (Family::Quake3, response.challenge.0.to_string().into_bytes())
+            }
+            (_, Ok(Reply::Challenge { number, .. })) => {
+                (Family::QuakeWorld, number.to_string().into_bytes())
+            }
+            _ => match darkplaces_challenge(bytes) {
+                Some(challenge) => (Family::Quake3, challenge.to_vec()),
+                None => return,
+            },
         };
+        self.challenge = challenge;
         self.server = Some((remote, family));
         self.progress = Progress::Ready;
     }
@@ -238,6 +272,10 @@ impl RconClient {
     fn read_answer(&mut self, now: Millis, remote: SocketAddr, bytes: &[u8]) {
         let Some((_, family)) = self.server.filter(|(server, _)| *server == remote) else { return };
         let text = match family {
+            _ if self.options.secure.is_some() => match Reply::parse(bytes) {
+                Ok(Reply::Print { text }) => text.strip_suffix(b"\0").unwrap_or(text),
+                _ => return,
+            },
             Family::QuakeWorld => match Reply::parse(bytes) {
                 Ok(Reply::Print { text }) => text.strip_suffix(b"\0").unwrap_or(text),
                 _ => return,
@@ -289,6 +327,13 @@ impl RconClient {
             Progress::Answering { first, last, .. } => (last + silence).min(first + LONGEST_ANSWER),
         }
     }
+}
+
+/// Challenge of a DarkPlaces server.
+fn darkplaces_challenge(bytes: &[u8]) -> Option<&[u8]> {
+    let text = bytes.strip_prefix(OUT_OF_BAND)?.strip_prefix(b"challenge ")?;
+    let end = text.iter().position(|&byte| byte <= b' ').unwrap_or(text.len());
+    Some(&text[..end]).filter(|challenge| (1..=MAX_CHALLENGE).contains(&challenge.len()))
 }
 
 /// Whether an answer of one packet refuses the password. Engines share the first words.

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::wire::secure_rcon::SecureRcon;
 
 const SERVER: &str = "192.0.2.1:27960";
 const OTHER: &str = "192.0.2.9:27960";
@@ -17,6 +18,7 @@ fn options(family: Option<Family>, command: &str) -> RconOptions {
         family,
         password: "sesame".to_owned(),
         is_plain: false,
+        secure: None,
         command: command.to_owned(),
         not_before: Millis(0),
         timeout: Millis(2000),
@@ -53,6 +55,41 @@ fn text_of(client: &RconClient) -> &str {
         RconResult::Answered(answer) => &answer.text,
         other => panic!("{other:?}"),
     }
+}
+
+#[test]
+fn signed_request_has_time_or_challenge() {
+    let asked =
+        |secure| RconOptions { secure: Some(secure), ..options(Some(Family::Quake3), "status") };
+    let mut client = RconClient::new(asked(SecureMode::Time), Millis(0)).unwrap();
+    let sent = run(&mut client, 0);
+    let request = SecureRcon::parse(&sent[0].1).unwrap();
+    assert!(request.is_signed_by(b"sesame"));
+    assert_eq!(request.proof, b"1700000000.000000");
+    receive(&mut client, 10, SERVER, b"print\nnot this form");
+    receive(&mut client, 20, SERVER, b"nmap: q3dm1\n\0");
+    run(&mut client, 1000);
+    assert_eq!(text_of(&client), "map: q3dm1\n");
+    for (answer, challenge) in [
+        (&b"challengeResponse 123 0 71"[..], &b"123"[..]),
+        (b"challenge a~!bcdefghi\0\0more", b"a~!bcdefghi"),
+    ] {
+        let mut client = RconClient::new(asked(SecureMode::Challenge), Millis(0)).unwrap();
+        let sent = run(&mut client, 0);
+        assert!(sent.iter().all(|(_, bytes)| bytes.ends_with(b"getchallenge\n")));
+        receive(&mut client, 5, SERVER, answer);
+        let sent = run(&mut client, 6);
+        let request = SecureRcon::parse(&sent[0].1).unwrap();
+        assert!(request.is_signed_by(b"sesame"));
+        assert_eq!((request.mode, request.proof), (SecureMode::Challenge, challenge));
+    }
+}
+
+#[test]
+fn debug_output_hides_password_and_command() {
+    let shown = format!("{:?}", options(Some(Family::Quake3), "set rconPassword other"));
+    assert!(shown.contains(SERVER), "{shown}");
+    assert!(!shown.contains("sesame") && !shown.contains("other"), "{shown}");
 }
 
 #[test]

@@ -26,6 +26,8 @@ pub mod numbers;
 pub mod player;
 pub mod protocol;
 pub mod quake_live;
+#[cfg(feature = "server")]
+pub mod secure_rcon;
 pub mod server_message;
 pub mod snapshot;
 pub mod text;

@@ -2,10 +2,13 @@
 //!
 //! Source: QuakeWorld protocol 28, handshake.
 
+use std::borrow::Cow;
+
 use super::{
     MAX_CLIENTS, QwCounter, QwServer,
     client::{Client, MAX_USERINFO_LEN, Stage},
     drop::DropReason,
+    names::{plain, printable},
     settings::key,
 };
 use crate::{
@@ -28,6 +31,8 @@ use crate::{
 const OFFERED: Extensions = Extensions { mvd1: MVD1_FLOAT_COORDS, ..Extensions::NONE };
 /// Time within which a client that connects again is taken for the same request.
 const RECONNECT_LIMIT: Millis = Millis(2000);
+/// Bytes of a print before its text.
+const REPLY_HEAD: usize = 5;
 /// Largest number of copies that a client may ask for.
 const MAX_DUPLICATES: i64 = 3;
 
@@ -37,7 +42,7 @@ pub(super) fn send_challenge(server: &mut QwServer, now: Millis, route: Route) {
     if !server.guards.requests.allows_challenge(now, route.remote) {
         return server.counters.bump(QwCounter::Limited);
     }
-    let number = server.guards.challenge(now, ip);
+    let number = server.guards.challenges.of(now, ip);
     server.outbox.push_with(route, |out| {
         Reply::Challenge { number, extensions: OFFERED }.write(out);
     });
@@ -46,7 +51,7 @@ pub(super) fn send_challenge(server: &mut QwServer, now: Millis, route: Route) {
 /// Tells a banned address, within limits.
 pub(super) fn refuse_banned(server: &mut QwServer, now: Millis, route: Route, request_len: usize) {
     server.counters.bump(QwCounter::Banned);
-    refuse(server, now, route, Refusal::Banned, request_len);
+    refuse(server, now, route, Refusal::Banned.text(), request_len);
 }
 
 /// Answers with a refusal that is not longer than its request, within limits.
@@ -54,14 +59,14 @@ pub(super) fn refuse(
     server: &mut QwServer,
     now: Millis,
     route: Route,
-    why: Refusal,
+    text: &[u8],
     request_len: usize,
 ) {
-    let is_longer = why.text().len() + 5 > request_len;
+    let is_longer = text.len() + REPLY_HEAD > request_len;
     if is_longer || !server.guards.requests.allows_rejection(now, route.remote) {
         return server.counters.bump(QwCounter::Limited);
     }
-    server.outbox.push_with(route, |out| Reply::Print { text: why.text() }.write(out));
+    server.outbox.push_with(route, |out| Reply::Print { text }.write(out));
 }
 
 /// Handles a request for a slot.
@@ -78,10 +83,15 @@ pub(super) fn connect(
         Err(why) => {
             server.counters.bump(QwCounter::Refused);
             if let Some(suppressed) = server.log.allows(LogEvent::Refusal, now) {
-                let text = String::from_utf8_lossy(why.text());
-                log::info!("{} connect refused: {}{suppressed}", route.remote, text.trim());
+                let text = plain(why.trim_ascii());
+                log::info!("{} connect refused: {text}{suppressed}", route.remote);
             }
-            refuse(server, now, route, why, request_len);
+            let room = request_len.saturating_sub(REPLY_HEAD);
+            let cut = match &why {
+                Cow::Owned(text) => &text[..text.len().min(room)],
+                Cow::Borrowed(text) => text,
+            };
+            refuse(server, now, route, cut, request_len);
         }
     }
 }
@@ -92,28 +102,37 @@ fn admit(
     now: Millis,
     route: Route,
     connect: &Connect<'_>,
-) -> Result<Option<usize>, Refusal> {
+) -> Result<Option<usize>, Cow<'static, [u8]>> {
+    let refused = |why: Refusal| Err(Cow::Borrowed(why.text()));
     let remote = route.remote;
     if connect.protocol != PROTOCOL {
-        return Err(Refusal::Protocol);
+        return refused(Refusal::Protocol);
     }
-    if !server.guards.is_challenge(now, remote.ip(), connect.challenge) {
-        return Err(Refusal::BadChallenge);
+    if !server.guards.challenges.is_challenge(now, remote.ip(), connect.challenge) {
+        return refused(Refusal::BadChallenge);
+    }
+    let name = info::value(connect.userinfo.bytes(), "name").unwrap_or_default();
+    if let Some(text) = super::bans::refusal(server, remote.ip(), name) {
+        server.counters.bump(QwCounter::Banned);
+        return Err(Cow::Owned(line(&text)));
+    }
+    if let Some(text) = server.drain.refusal() {
+        return Err(Cow::Owned(line(&text)));
     }
     let userinfo = connect.userinfo.bytes();
     if !info::is_valid(userinfo, MAX_INFO_LEN) {
-        return Err(Refusal::Userinfo);
+        return refused(Refusal::Userinfo);
     }
     let is_spectator = wants_to_watch(userinfo).is_some();
     if let Some(word) = wants_to_watch(userinfo) {
         let password = server.settings.password(key::SPECTATOR_PASSWORD);
         if password.is_some_and(|password| !is_password(word, password)) {
-            return Err(Refusal::SpectatorPassword);
+            return refused(Refusal::SpectatorPassword);
         }
     } else if let Some(password) = server.settings.password(key::PASSWORD) {
         let word = info::value(userinfo, "password").unwrap_or_default();
         if !is_password(word, password) {
-            return Err(Refusal::Password);
+            return refused(Refusal::Password);
         }
     }
     if let Some(slot) = same_client(server, route, connect) {
@@ -134,7 +153,14 @@ fn admit(
     if is_limited && !server.guards.requests.allows_admission(now, remote, most) {
         return Ok(None);
     }
-    free_slot(server, route, is_spectator).map(Some).ok_or(Refusal::Full)
+    free_slot(server, route, is_spectator)
+        .map_or_else(|| refused(Refusal::Full), |slot| Ok(Some(slot)))
+}
+
+/// Line of a refusal for the console of a client.
+fn line(text: &str) -> Vec<u8> {
+    let printable = printable(text.as_bytes());
+    std::iter::once(b'\n').chain(printable).chain(*b"\n").collect()
 }
 
 /// Client of the same host with the same qport or port.
@@ -204,7 +230,7 @@ fn accept(server: &mut QwServer, now: Millis, slot: usize, route: Route, connect
     server.counters.bump(QwCounter::Connects);
     let kind = if client.is_spectator { "spectator" } else { "player" };
     if let Some(suppressed) = server.log.allows(LogEvent::Connection, now) {
-        let name = super::names::plain(&name);
+        let name = plain(&name);
         log::info!("client {slot} \"{name}\" connected as {kind}: {}{suppressed}", route.remote);
     }
     server.clients[slot] = Some(Box::new(client));

@@ -90,10 +90,18 @@ pub(super) fn say(
     let (lines, span) =
         (values.int(key::FP_MESSAGES).unsigned_abs() as usize, seconds(key::FP_PERSECOND));
     let (silence, players_hear) = (seconds(key::FP_SECONDSDEAD), values.flag(key::SV_SPECTALK));
+    let mute = super::bans::mute_text(server, slot);
     let Some(client) = server.clients[slot].as_deref_mut().filter(|one| one.is_playing()) else {
         return;
     };
     if text.is_empty() {
+        return;
+    }
+    if let Some(text) = mute {
+        // The refusal itself is limited like other actions.
+        if client.may_act(now) {
+            print_client(server, slot, PRINT_CHAT, &text);
+        }
         return;
     }
     if let Err(wait) = client.chat.admit(now, lines, span, silence) {

@@ -169,6 +169,7 @@ fn set_info(server: &mut QwServer, now: Millis, slot: usize, key: Text<'_>, valu
     if key == b"rate" {
         set_rate(client, server.settings.values().int(key::SV_MAXRATE));
     }
+    let is_renamed = key == b"name";
     if client.info.as_bytes() == old || !is_told(key) {
         return;
     }
@@ -181,6 +182,9 @@ fn set_info(server: &mut QwServer, now: Millis, slot: usize, key: Text<'_>, valu
         key: Text::new(key),
         value: Text::new(value),
     });
+    if is_renamed {
+        super::bans::drop_if_banned(server, slot);
+    }
 }
 
 /// Tells of userinfos that changed more often than others are told at once.

@@ -33,6 +33,8 @@ pub(super) enum DropReason {
     MapDiffers,
     /// The operator.
     Kicked,
+    /// The list of bans.
+    Banned,
     /// The same client connects again.
     Reconnect,
 }
@@ -47,6 +49,7 @@ impl DropReason {
             Self::Fault => " sent an invalid message",
             Self::MapDiffers => " has another map file",
             Self::Kicked => " was kicked",
+            Self::Banned => " was banned",
             Self::Reconnect => " reconnected",
         }
     }
@@ -56,7 +59,12 @@ impl DropReason {
         match self {
             Self::MapDiffers => b"Map model file does not match (map file of the server differs)\n",
             Self::Kicked => b"You were kicked from the game\n",
-            Self::Left | Self::TimedOut | Self::Overflowed | Self::Fault | Self::Reconnect => b"",
+            Self::Left
+            | Self::TimedOut
+            | Self::Overflowed
+            | Self::Fault
+            | Self::Banned
+            | Self::Reconnect => b"",
         }
     }
 
@@ -65,13 +73,24 @@ impl DropReason {
             Self::TimedOut => Some(QwCounter::TimeOuts),
             Self::Overflowed => Some(QwCounter::Overflows),
             Self::Fault | Self::MapDiffers => Some(QwCounter::Faults),
-            Self::Left | Self::Kicked | Self::Reconnect => None,
+            Self::Left | Self::Kicked | Self::Banned | Self::Reconnect => None,
         }
     }
 }
 
 /// Ends a connection. Its slot stays for the last message of the client.
 pub(super) fn drop_client(server: &mut QwServer, now: Millis, slot: usize, reason: DropReason) {
+    drop_with_text(server, now, slot, reason, reason.text_for_client());
+}
+
+/// Ends a connection as [`drop_client`], with another text for the client itself.
+pub(super) fn drop_with_text(
+    server: &mut QwServer,
+    now: Millis,
+    slot: usize,
+    reason: DropReason,
+    for_client: &[u8],
+) {
     let Some(client) = server.clients[slot].as_deref_mut().filter(|one| one.is_connected()) else {
         return;
     };
@@ -90,8 +109,8 @@ pub(super) fn drop_client(server: &mut QwServer, now: Millis, slot: usize, reaso
     client.channel.pacer().lift(now);
     // A zombie is told nothing else.
     let mut last = Vec::new();
-    if !reason.text_for_client().is_empty() {
-        let text = Text::new(reason.text_for_client());
+    if !for_client.is_empty() {
+        let text = Text::new(for_client);
         super::write_message(&mut last, &ServerMessage::Print { level: PRINT_HIGH, text });
     }
     last.extend_from_slice(DISCONNECT);

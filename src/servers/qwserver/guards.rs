@@ -8,7 +8,7 @@ use std::{hash::Hash as _, hash::Hasher as _, net::IpAddr};
 use siphasher::sip::SipHasher13;
 
 use crate::{
-    limits::{BucketLimit, PasswordGuard, QueryLimits, RequestLimits},
+    limits::{BucketLimit, PasswordGuard, QueryLimits, RequestLimits, SeenRequests},
     model::Millis,
 };
 
@@ -25,24 +25,33 @@ pub(super) const QUERY_LIMITS: QueryLimits = QueryLimits {
 /// Limits of requests.
 #[derive(Debug)]
 pub(super) struct Guards {
-    key: [u64; 2],
+    pub(super) challenges: ChallengeKey,
     pub(super) requests: RequestLimits,
     pub(super) rcon: PasswordGuard,
+    /// Signed rcon requests that have run.
+    pub(super) seen_rcon: SeenRequests,
 }
+
+/// Key of the challenges.
+#[derive(Debug)]
+pub(super) struct ChallengeKey([u64; 2]);
 
 impl Guards {
     pub(super) fn new(entropy: [u8; 32]) -> Self {
         let (words, _) = entropy.as_chunks::<8>();
         let word = |at: usize| u64::from_le_bytes(words[at]);
         Self {
-            key: [word(0), word(1)],
+            challenges: ChallengeKey([word(0), word(1)]),
             requests: RequestLimits::new(word(2)),
             rcon: PasswordGuard::new(word(3)),
+            seen_rcon: SeenRequests::default(),
         }
     }
+}
 
+impl ChallengeKey {
     /// Challenge of a host.
-    pub(super) fn challenge(&self, now: Millis, ip: IpAddr) -> i32 {
+    pub(super) fn of(&self, now: Millis, ip: IpAddr) -> i32 {
         self.challenge_of(now.0 / CHALLENGE_STEP, ip)
     }
 
@@ -54,7 +63,7 @@ impl Guards {
     }
 
     fn challenge_of(&self, step: u64, ip: IpAddr) -> i32 {
-        let mut hasher = SipHasher13::new_with_keys(self.key[0], self.key[1]);
+        let mut hasher = SipHasher13::new_with_keys(self.0[0], self.0[1]);
         (step, ip).hash(&mut hasher);
         hasher.finish() as u32 as i32
     }

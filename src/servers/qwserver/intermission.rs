@@ -60,7 +60,8 @@ pub(super) fn check(server: &mut QwServer, now: Millis) {
 }
 
 fn leave(server: &mut QwServer) {
-    if server.next_map.is_none() {
+    // A server that drains ends behind the scores.
+    if server.next_map.is_none() && !server.drain.is_on() {
         server.next_map = Some(map_behind_current(server));
     }
 }

@@ -32,6 +32,8 @@ pub(super) struct Masters {
     lookups: VecDeque<Lookup>,
     next: Option<Millis>,
     sent: u32,
+    /// Whether masters are told nothing, since the server drains.
+    is_paused: bool,
 }
 
 impl Masters {
@@ -58,7 +60,7 @@ impl Masters {
 
     /// Whether an address is that of a master.
     pub(super) fn is_master(&self, address: SocketAddr) -> bool {
-        self.all.iter().any(|master| master.address == Some(address))
+        !self.is_paused && self.all.iter().any(|master| master.address == Some(address))
     }
 
     /// Names with their addresses.
@@ -87,7 +89,7 @@ pub(super) fn take_lookup(server: &mut QwServer, now: Millis, answer: &LookupAns
 
 /// Sends heartbeats that are due.
 pub(super) fn send_heartbeats(server: &mut QwServer, now: Millis) {
-    if server.masters.next.is_none_or(|next| now < next) {
+    if server.masters.is_paused || server.masters.next.is_none_or(|next| now < next) {
         return;
     }
     server.masters.sent = server.masters.sent.saturating_add(1);
@@ -101,7 +103,21 @@ pub(super) fn send_heartbeats(server: &mut QwServer, now: Millis) {
 
 /// Tells the masters that the server ends.
 pub(super) fn leave_masters(server: &mut QwServer) {
-    tell_masters(server, &Packet::Shutdown);
+    if !server.masters.is_paused {
+        tell_masters(server, &Packet::Shutdown);
+    }
+}
+
+/// Tells the masters that the server ends, and nothing from then on.
+pub(super) fn pause(server: &mut QwServer) {
+    leave_masters(server);
+    server.masters.is_paused = true;
+}
+
+/// Announces the server to its masters again.
+pub(super) fn resume(server: &mut QwServer, now: Millis) {
+    server.masters.is_paused = false;
+    server.masters.beat(now);
 }
 
 fn tell_masters(server: &mut QwServer, packet: &Packet<'_>) {

@@ -24,6 +24,7 @@ mod commands;
 mod console;
 mod counters;
 mod download;
+mod drain;
 mod drop;
 mod encoded_player;
 mod events;
@@ -47,13 +48,14 @@ mod view;
 #[cfg(test)]
 mod tests;
 
+use std::rc::Rc;
+
 use thiserror::Error;
 
 pub use counters::{QwCounter, QwCounters};
 pub use level::MapError;
 pub use settings::Settings;
 
-use bans::Bans;
 use client::{Client, MAX_CLIENTS};
 use console::Console;
 use frag_log::FragLog;
@@ -63,13 +65,16 @@ use masters::Masters;
 use settings::key;
 
 use crate::{
+    bans::{BanStore, EntryKind, Moderated as _},
     bsp29::LeafSet,
     model::{
         Millis, Qport, UnixMillis,
         assets::{Assets, MemoryAssets},
+        state_folder::StateFolder,
     },
     node::{
-        Completion, Hosted, Input, LoopCounters, Node, NodeState, Outbox, Output, OutputKind, Route,
+        Completion, Drain, Hosted, Input, LoopCounters, Node, NodeState, Outbox, Output,
+        OutputKind, Route,
     },
     observe::{LogLimiter, Sample, Value},
     quakeworld::{
@@ -117,8 +122,9 @@ pub struct QwServer {
     /// Map that is to be loaded in the next frame.
     next_map: Option<String>,
     guards: Guards,
-    bans: Bans,
+    bans: BanStore,
     masters: Masters,
+    drain: Drain,
     console: Console,
     frag_log: FragLog,
     outbox: Outbox,
@@ -131,6 +137,8 @@ pub struct QwServer {
     message: Vec<u8>,
     visible: LeafSet,
     next_frame: Millis,
+    /// Time of the call that is processed.
+    now: Millis,
     is_stopping: bool,
 }
 
@@ -169,8 +177,9 @@ impl QwServer {
             last_user_id: 0,
             next_map: None,
             guards: Guards::new(entropy),
-            bans: Bans::default(),
+            bans: BanStore::default(),
             masters: Masters::default(),
+            drain: Drain::default(),
             console: Console::default(),
             frag_log: FragLog::default(),
             outbox: Outbox::default(),
@@ -181,6 +190,7 @@ impl QwServer {
             message: Vec::with_capacity(MAX_MESSAGE_LEN),
             visible: LeafSet::default(),
             next_frame: now,
+            now,
             is_stopping: false,
         };
         server.settings.tell("*gamedir", &server.game_folder());
@@ -205,6 +215,13 @@ impl QwServer {
     #[must_use]
     pub const fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// Reads bans and mutes from a folder, which takes their changes from now on.
+    pub fn keep_bans(&mut self, folder: Option<Rc<dyn StateFolder>>) {
+        let now = self.calendar();
+        self.bans.attach(folder, now);
+        self.apply(EntryKind::Ban);
     }
 
     /// Name of the running map.
@@ -238,6 +255,7 @@ impl QwServer {
             gauge("qw_clients{kind=\"player\"}".into(), "Connected clients.", players),
             gauge("qw_clients{kind=\"spectator\"}".into(), "Connected clients.", spectators),
             gauge(map.into(), "Map of the level.", 1),
+            gauge("qw_draining".into(), "1 while the server drains.", self.drain.is_on().into()),
         ])
     }
 
@@ -329,7 +347,8 @@ impl Node for QwServer {
         if self.is_stopping || remote.port() == 0 {
             return;
         }
-        if self.bans.is_banned(ip, self.settings.values().flag(key::FILTERBAN)) {
+        self.now = now;
+        if bans::refuses(self, remote, bytes) {
             return admission::refuse_banned(self, now, route, bytes.len());
         }
         if bytes.starts_with(CONNECTIONLESS) {
@@ -350,10 +369,16 @@ impl Node for QwServer {
             return;
         }
         self.next_frame = now + FRAME;
+        self.now = now;
         drop::check_timeouts(self, now);
         self.run_physics(now);
         commands::tell_changed_infos(self, now);
         rotation::check_limits(self, now);
+        drain::step(self, now);
+        if self.is_stopping {
+            return;
+        }
+        self.bans.save(now);
         masters::send_heartbeats(self, now);
         drop::drop_overflowed(self, now);
         if let Some(name) = self.next_map.take() {
@@ -376,6 +401,7 @@ impl Node for QwServer {
 
 impl Hosted for QwServer {
     fn handle_input(&mut self, now: Millis, input: Input<'_>) {
+        self.now = now;
         match input {
             Input::ConsoleLine(line) => {
                 self.run_line(now, line);
@@ -387,7 +413,12 @@ impl Hosted for QwServer {
             Input::Lookup(answer) => masters::take_lookup(self, now, answer),
             Input::Stop(reason) => drop::stop(self, now, reason),
             Input::Oversize(_) => self.counters.bump(QwCounter::Oversize),
-            Input::Calendar(_) | Input::PortFailed(_) => {}
+            Input::Calendar(to) => {
+                let before = self.calendar();
+                self.began = UnixMillis(to.0.saturating_sub(now.0));
+                self.bans.set_calendar(before, to.0 / 1000);
+            }
+            Input::PortFailed(_) => {}
         }
     }
 
@@ -409,8 +440,20 @@ impl Hosted for QwServer {
 
     fn state(&self) -> NodeState {
         let (players, spectators) = self.population();
-        let text = format!("map {}, {players} players, {spectators} spectators", self.map_name());
-        NodeState { text, ..NodeState::default() }
+        let text = self.drain.line(self.now).unwrap_or_else(|| {
+            format!("map {}, {players} players, {spectators} spectators", self.map_name())
+        });
+        let obstacles = [(self.drain.is_on(), "draining"), (self.is_stopping, "stopping")];
+        NodeState {
+            text,
+            obstacles: obstacles.into_iter().filter(|one| one.0).map(|one| one.1).collect(),
+            is_draining: self.drain.is_on(),
+        }
+    }
+
+    fn drain_line(&self) -> Option<&'static str> {
+        let drains = drain::usual_time(self) > Millis(0) && !self.drain.is_on();
+        drains.then_some("drain")
     }
 
     /// Packets of few clients are answered at once. With more of them, packets that follow each other are answered

@@ -12,6 +12,7 @@ use crate::{
         channel::header::CONNECTIONLESS,
         connectionless::{Reply, Request},
     },
+    wire::secure_rcon::SecureRcon,
 };
 
 /// Longest status.
@@ -33,6 +34,9 @@ pub(super) fn handle_connectionless(
     route: Route,
     bytes: &[u8],
 ) {
+    if let Some(request) = SecureRcon::parse(bytes) {
+        return super::rcon::handle_secure_rcon(server, now, route, request, bytes.len());
+    }
     let request = match Request::parse(bytes) {
         Ok(request) => request,
         Err(error) => {
@@ -47,7 +51,7 @@ pub(super) fn handle_connectionless(
         }
         Request::Status { parts } => send_status(server, now, route, parts),
         Request::Rcon { password, command } => {
-            super::rcon::handle_rcon(server, now, route, password, command, bytes.len());
+            super::rcon::handle_rcon(server, now, route, (password, command), bytes.len());
         }
         // One byte: shorter than the question.
         Request::Ping => {

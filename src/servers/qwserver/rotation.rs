@@ -85,12 +85,10 @@ pub(super) fn check_limits(server: &mut QwServer, now: Millis) {
     let is_won = frags > 0 && players.clone().any(|client| client.frags >= frags);
     if is_late || is_won {
         let next = map_behind_current(server);
+        let next =
+            if server.drain.is_on() { String::new() } else { format!(": next map is {next}") };
         let limit = if is_won { "Fraglimit" } else { "Timelimit" };
-        super::chat::print_all(
-            server,
-            PRINT_HIGH,
-            format!("{limit} hit: next map is {next}\n").as_bytes(),
-        );
+        super::chat::print_all(server, PRINT_HIGH, format!("{limit} hit{next}\n").as_bytes());
         super::intermission::begin(server, now);
     }
 }

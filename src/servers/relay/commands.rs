@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use super::{
+    bans,
     source::Control,
     state::{RelayState, harmless},
     viewer::ViewerKey,
@@ -56,7 +57,10 @@ pub(super) fn run(state: &mut RelayState, key: ViewerKey, line: &str) -> bool {
     }
     match words.command() {
         "userinfo" => match check_userinfo(words.get(1)) {
-            Ok(info) => state.set_userinfo(key, info),
+            Ok(info) => {
+                state.set_userinfo(key, info);
+                bans::drop_banned_viewer(state, key);
+            }
             // The old userinfo stays.
             Err(fault) => {
                 state.connections().log_client_error(key, Counter::BadUserinfo, fault);
@@ -91,6 +95,9 @@ fn say(state: &mut RelayState, key: ViewerKey, said: &str) {
             },
         }
         return;
+    }
+    if let Some(text) = bans::mute_notice(state, key) {
+        return state.tell(key, &text);
     }
     let now = state.now;
     if said.is_empty() || !may_chat(state, key, now) {

@@ -14,6 +14,7 @@
 //! never decreases for a viewer within one gamestate; memory is bounded for any source and viewers.
 //! Source: Quake III protocol 68, duties of a server.
 
+mod bans;
 mod body_cache;
 mod commands;
 mod console;

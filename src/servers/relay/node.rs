@@ -2,6 +2,8 @@
 //!
 //! Local port 0 is that of the viewers, port 1 that of the source if it has one.
 
+use std::rc::Rc;
+
 use super::{
     console,
     delay::DelayLine,
@@ -11,8 +13,9 @@ use super::{
     state::{BroadcastCounts, RelayState},
 };
 use crate::{
-    model::{ConfigIndex, Millis, text},
-    node::{Hosted, Input, LocalPort, Node, Output, OutputKind, Route},
+    bans::Moderated as _,
+    model::{ConfigIndex, Millis, UnixMillis, state_folder::StateFolder, text},
+    node::{Completion, Hosted, Input, LocalPort, Node, NodeState, Output, OutputKind, Route},
     observe::Counters,
     serving::{
         connection::{Service as _, check_timeouts, disconnect_all, receive},
@@ -57,6 +60,14 @@ impl<'a> Broadcast<'a> {
             send_due: Millis(0),
             finished: false,
         }
+    }
+
+    /// Reads bans and mutes from a folder, which takes their changes from now on. `began` is the calendar time at the zero of
+    /// the clock.
+    pub fn keep_bans(&mut self, folder: Option<Rc<dyn StateFolder>>, began: UnixMillis) {
+        self.state.began = began;
+        let now = self.state.calendar();
+        self.state.bans.attach(folder, now);
     }
 
     /// Counters since the start.
@@ -157,6 +168,7 @@ impl<'a> Broadcast<'a> {
         }
         state.connections().resend_connect_responses();
         check_timeouts(state);
+        state.bans.save(state.now);
     }
 
     /// Disconnects all viewers and ends.
@@ -203,6 +215,9 @@ impl Node for Broadcast<'_> {
             let is_busy = self.state.send_pass();
             self.send_due = now + if is_busy { BUSY_TICK } else { TICK };
         }
+        if let Some(reason) = console::step_drain(&mut self.state) {
+            return self.stop(now, &reason);
+        }
         if self.source.is_finished() {
             let reason = self.source.failure().unwrap_or("The demo has ended.").to_owned();
             self.stop(now, &reason);
@@ -247,8 +262,14 @@ impl Hosted for Broadcast<'_> {
             Input::Oversize(route) if route.local == SOURCE_PORT => {
                 self.handle_datagram(now, route, &[]);
             }
+            Input::Calendar(to) => {
+                let state = &mut self.state;
+                state.now = now;
+                let before = state.calendar();
+                state.began = UnixMillis(to.0.saturating_sub(now.0));
+                state.bans.set_calendar(before, to.0 / 1000);
+            }
             Input::LoopCounters(_)
-            | Input::Calendar(_)
             | Input::Lookup(_)
             | Input::PortFailed(_)
             | Input::Oversize(_) => {}
@@ -261,6 +282,19 @@ impl Hosted for Broadcast<'_> {
         } else {
             None
         }
+    }
+
+    fn complete(&self, line: &str) -> Completion {
+        console::candidates(&self.state, line)
+    }
+
+    fn state(&self) -> NodeState {
+        console::node_state(&self.state)
+    }
+
+    fn drain_line(&self) -> Option<&'static str> {
+        let drains = self.state.options.drain_time > Millis(0) && !self.state.drain.is_on();
+        drains.then_some("drain")
     }
 
     fn local_ports(&self) -> u16 {

@@ -26,6 +26,8 @@ pub struct BroadcastOptions {
     pub timeout: Millis,
     /// Whether viewers may pause and seek, not the operator alone.
     pub viewers_control: bool,
+    /// Time of a drain that a request to terminate begins; 0 ends the broadcast at once.
+    pub drain_time: Millis,
 }
 
 impl Default for BroadcastOptions {
@@ -39,6 +41,7 @@ impl Default for BroadcastOptions {
             delay: Millis(0),
             timeout: Millis::seconds(60),
             viewers_control: true,
+            drain_time: Millis(0),
         }
     }
 }

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 
 use super::{
-    commands,
+    bans, commands,
     options::BroadcastOptions,
     state::RelayState,
     viewer::{ViewerKey, ViewerRole, ViewerState, Viewers},
@@ -143,7 +143,11 @@ impl Service for RelayState {
         let per_subnet6 = (per_host * ADDRESSES_PER_SUBNET6).min(share);
         let closed = "The source of this relay is not there yet.";
         AdmissionLimits {
-            closed: (!self.current.has_level()).then_some(closed.into()),
+            closed: if self.current.has_level() {
+                self.drain.refusal()
+            } else {
+                Some(closed.into())
+            },
             protocol: NEWEST_PROTOCOL,
             ping_ms: (0, 0),
             reconnect_interval: RECONNECT_INTERVAL,
@@ -166,9 +170,12 @@ impl Service for RelayState {
 
     fn slots_for(
         &self,
-        _: Route,
-        _: &InfoString,
+        route: Route,
+        info: &InfoString,
     ) -> Result<impl Iterator<Item = ViewerKey>, String> {
+        if let Some(refusal) = bans::refusal(self, route, info) {
+            return Err(refusal);
+        }
         Ok(0..self.options.max_viewers as usize)
     }
 

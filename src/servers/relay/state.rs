@@ -14,13 +14,14 @@ use super::{
     viewer::{Viewer, ViewerKey, ViewerRole, Viewers},
 };
 use crate::{
+    bans::BanStore,
     bg::PmType,
     model::{
-        ClientNum, ConfigIndex, Millis,
+        ClientNum, ConfigIndex, Millis, UnixMillis,
         limits::{MAX_NAME_LEN, MAX_SERVER_COMMAND_LEN},
         text,
     },
-    node::Outbox,
+    node::{Drain, Outbox},
     observe::Counter,
     serving::{
         connection::{ReceiveBuffer, log_disconnect},
@@ -111,6 +112,10 @@ pub(super) struct RelayState {
     pub(super) controls_from: Millis,
     /// Whether the source has a timeline, which viewers may control.
     pub(super) has_timeline: bool,
+    pub(super) drain: Drain,
+    pub(super) bans: BanStore,
+    /// Calendar time at the zero of the clock.
+    pub(super) began: UnixMillis,
     /// Reason of the loss of the source, until its next level.
     pub(super) lost: Option<String>,
     /// Counts of frames and rates; [`Self::counts`] adds those of the statistics.
@@ -139,6 +144,9 @@ impl RelayState {
             paused_by: None,
             controls_from: Millis(0),
             has_timeline: false,
+            drain: Drain::default(),
+            bans: BanStore::default(),
+            began: UnixMillis(0),
             lost: None,
             counts: BroadcastCounts::default(),
         }
@@ -290,7 +298,7 @@ impl RelayState {
     }
 
     /// Whether the newest frame is an intermission, in which clients show the scoreboard.
-    fn is_intermission(&self) -> bool {
+    pub(super) fn is_intermission(&self) -> bool {
         let views = self.current.current_views();
         views.first().is_some_and(|view| view.state.pm_type == PmType::Intermission as i32)
     }

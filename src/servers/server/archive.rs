@@ -2,9 +2,8 @@
 
 use std::{collections::BTreeSet, rc::Rc};
 
-use super::saved_file::SavedFile;
 use crate::{
-    model::{Millis, state_folder::StateFolder, text::counted},
+    model::{Millis, saved_file::SavedFile, state_folder::StateFolder, text::counted},
     settings::{ArchivedSettings, MAX_ARCHIVE_LEN, SetCommand, Settings},
 };
 

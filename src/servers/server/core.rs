@@ -12,13 +12,11 @@ use super::{
     audience::Audience,
     audit::Audit,
     authorization::Authorizer,
-    bans::ServerBans,
     bots::BotSlots,
     client::{ClientSlots, ServerRole, slot_count},
     console::output::ConsoleStreams,
     current_level::Level,
     downloads::Downloads,
-    drain::Drain,
     frames::ServerFrames,
     game_log::GameLogBuffer,
     heartbeat::Announcer,
@@ -29,9 +27,11 @@ use super::{
     state_values::StateValues,
 };
 use crate::{
+    bans::BanStore,
     game::GameFiles,
-    limits::PasswordGuard,
+    limits::{PasswordGuard, SeenRequests},
     model::{ClientNum, ConfigIndex, Millis, UnixMillis},
+    node::Drain,
     serving::{
         connection::Connections,
         guards::{GuardKeys, Guards},
@@ -69,7 +69,9 @@ pub(super) struct Core {
     pub(super) pure: Option<PureLevel>,
     pub(super) guards: Guards,
     pub(super) rcon: PasswordGuard,
-    pub(super) bans: ServerBans,
+    /// Signed rcon requests that have run.
+    pub(super) seen_rcon: SeenRequests,
+    pub(super) bans: BanStore,
     /// Settings that outlast the server.
     pub(super) archive: Archive,
     /// Acts of administrators.
@@ -118,7 +120,8 @@ impl Core {
             authorizer: Authorizer::new(keys.authorization()),
             guards: Guards::new(keys.guards),
             rcon: PasswordGuard::new(keys.rcon),
-            bans: ServerBans::default(),
+            seen_rcon: SeenRequests::default(),
+            bans: BanStore::default(),
             archive: Archive::default(),
             audit: Audit::default(),
             values: StateValues::default(),

@@ -19,7 +19,6 @@ mod archive;
 mod audience;
 mod audit;
 mod authorization;
-mod bans;
 mod bots;
 mod challenge_requests;
 mod client;
@@ -28,7 +27,6 @@ mod console;
 mod core;
 mod current_level;
 mod downloads;
-mod drain;
 mod frames;
 mod game_code;
 mod game_faults;
@@ -52,7 +50,6 @@ mod rate;
 mod rcon;
 mod recording;
 mod restricted;
-mod saved_file;
 mod schedule;
 mod send;
 mod sender;
@@ -80,7 +77,6 @@ pub use self::{
 use self::{
     archive::Archive,
     audit::Audit,
-    bans::ServerBans,
     console::{budget::ConsoleBudget, start_state::Startup, texts::ConsoleTexts},
     core::{Core, ServerKeys},
     game_faults::GameFaults,
@@ -91,6 +87,7 @@ use self::{
 use rand_pcg::Pcg32;
 
 use crate::{
+    bans::BanStore,
     game::{FileLimits, GameFiles},
     model::{ClientNum, ConfigIndex, EntityState, Millis, PlayerState, Sequence, assets::Assets},
     netchan::peek_client_header,
@@ -139,7 +136,7 @@ impl Server {
         core.archive = Archive::open(state.clone(), &mut core.settings, &overrides);
         core.audit = Audit::open(state.as_deref());
         core.values = StateValues::open(state.clone());
-        core.bans = ServerBans::open(state, moderation::calendar(&core));
+        core.bans = BanStore::open(state, moderation::calendar(&core));
         core.files = GameFiles::new(assets, file_limits(&core.settings));
         core.recordings.set_epoch(epoch);
         let (request, errors) = game_code::first_request(&mut core.settings, maps.assets());

@@ -4,7 +4,7 @@
 
 use super::{core::Core, state::Server};
 use crate::{
-    bans::{Client, Draft},
+    bans::Client,
     bg::{
         chat::{CHAT_COMMANDS, SCORE_COMMAND},
         configstring::INTERMISSION,
@@ -17,24 +17,15 @@ use crate::{
 
 /// Calendar time in seconds. It follows the clock of the process, and the calendar when that is set.
 pub(super) fn calendar(core: &Core) -> u64 {
-    calendar_ms(core) / 1000
-}
-
-fn calendar_ms(core: &Core) -> u64 {
-    (core.epoch.unwrap_or(UnixMillis(0)) + Millis(core.now.0)).0
+    (core.epoch.unwrap_or(UnixMillis(0)) + Millis(core.now.0)).0 / 1000
 }
 
 /// Follows a calendar that was set.
 pub(super) fn set_calendar(core: &mut Core, to: UnixMillis) {
-    let signed = |ms: u64| i64::try_from(ms / 1000).unwrap_or(i64::MAX);
-    let seconds = signed(to.0) - signed(calendar_ms(core));
-    let epoch = UnixMillis(to.0.saturating_sub(core.now.0));
-    log::warn!(
-        "calendar set by {seconds} s while the server runs: bans of this run keep their length"
-    );
-    core.epoch = Some(epoch);
+    let before = calendar(core);
+    core.epoch = Some(UnixMillis(to.0.saturating_sub(core.now.0)));
     core.recordings.set_epoch(core.epoch);
-    core.bans.set_calendar(seconds, to.0 / 1000);
+    core.bans.set_calendar(before, to.0 / 1000);
 }
 
 /// Checks the bans for a client that connects.
@@ -45,9 +36,7 @@ pub(super) fn check_bans(core: &Core, route: Route, info: &InfoString) -> Result
     let info = Userinfo(info);
     let client = Client { address: route.remote.ip(), guid: info.guid(), name: info.name() };
     let now = calendar(core);
-    core.bans
-        .ban_of(client, now)
-        .map_or(Ok(()), |ban| Err(format!("You are banned from this server.{}", ban.notice(now))))
+    core.bans.refusal(client, now).map_or(Ok(()), Err)
 }
 
 /// Whether an address is banned. It has no remote console then.
@@ -58,10 +47,9 @@ pub(super) fn is_address_banned(core: &Core, route: Route) -> bool {
 /// Drops a client that is banned. Returns whether it was.
 pub(super) fn drop_if_banned(server: &mut Server, number: ClientNum) -> bool {
     let now = calendar(&server.core);
-    let ban = with_client(&server.core, number, |core, client| core.bans.ban_of(client, now));
-    let Some(reason) = ban.map(|ban| format!("was banned.{}", ban.notice(now))) else {
-        return false;
-    };
+    let reason =
+        with_client(&server.core, number, |core, client| core.bans.drop_reason(client, now));
+    let Some(reason) = reason else { return false };
     server.drop_client(number, &reason);
     true
 }
@@ -99,16 +87,16 @@ pub(super) fn tell_muted(core: &mut Core) {
 /// Command that tells a client its mute, if there is one.
 fn mute_text(core: &Core, number: ClientNum) -> Option<String> {
     let now = calendar(core);
-    let mute = with_client(core, number, |core, client| core.bans.list().mute_of(client, now))?;
-    Some(format!("print \"You are muted.{}\n\"", mute.notice(now)))
+    let notice = with_client(core, number, |core, client| core.bans.mute_notice(client, now))?;
+    Some(format!("print \"{notice}\n\""))
 }
 
 /// Looks an entry up for a client in a slot.
-fn with_client<'a>(
-    core: &'a Core,
+fn with_client(
+    core: &Core,
     number: ClientNum,
-    look_up: impl FnOnce(&'a Core, Client<'_>) -> Option<&'a Draft>,
-) -> Option<&'a Draft> {
+    look_up: impl FnOnce(&Core, Client<'_>) -> Option<String>,
+) -> Option<String> {
     let client = core.clients.get(number).filter(|client| !client.is_zombie())?;
     let guid = Userinfo(&client.userinfo).guid();
     let address = client.remote.address().ip();

@@ -28,14 +28,15 @@ pub(super) enum RconDecision {
     Refused(Option<&'static str>),
 }
 
-/// Decides about a request by its password. `is_client`: a client in the game has that address.
+/// Decides about a request. `is_client`: a client in the game has that address. `is_right` compares its proof with our
+/// password.
 pub(super) fn decide(
     guard: &mut PasswordGuard,
     settings: &Settings,
     now: Millis,
     from: SocketAddr,
     is_client: impl FnOnce() -> bool,
-    password: WireText<'_>,
+    is_right: impl FnOnce(&[u8]) -> bool,
 ) -> RconDecision {
     if !settings.networks(key::SV_RCON_ALLOW).contains(from.ip()) {
         return RconDecision::Refused(None);
@@ -49,11 +50,7 @@ pub(super) fn decide(
         },
         lockout_seconds: number(key::SV_RCON_LOCKOUT),
     };
-    let is_right = || {
-        let theirs: Vec<u8> = password.bytes().collect();
-        !ours.is_empty() && bool::from(ours.ct_eq(&theirs))
-    };
-    match guard.decide(limits, now, from, is_client(), is_right) {
+    match guard.decide(limits, now, from, is_client(), || is_right(ours)) {
         PasswordVerdict::Granted => RconDecision::Granted,
         PasswordVerdict::Wrong { is_answered: true } if ours.is_empty() => {
             RconDecision::Refused(Some("No rconpassword set on the server.\n"))
@@ -65,6 +62,12 @@ pub(super) fn decide(
             RconDecision::Refused(None)
         }
     }
+}
+
+/// Whether a word is our password. The time that this takes tells nothing about the right one.
+pub(super) fn is_password(ours: &[u8], password: WireText<'_>) -> bool {
+    let theirs: Vec<u8> = password.bytes().collect();
+    !ours.is_empty() && bool::from(ours.ct_eq(&theirs))
 }
 
 /// Packs prints into few packets. A print is split only if it exceeds a packet, at a line end if there is one. There is at

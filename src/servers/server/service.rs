@@ -27,12 +27,12 @@ use crate::{
     model::{ClientNum, CommandNum, Millis, Sequence, UserCmd},
     node::Route,
     serving::connection::{
-        AdmissionLimits, Connections, Passage, ReceiveBuffer, Service, Slots, Timeouts,
+        AdmissionLimits, Connections, Passage, RconRequest, ReceiveBuffer, Service, Slots, Timeouts,
     },
     settings::key,
     wire::{
         Protocol,
-        connectionless::{GetChallenge, InfoResponse, Rcon, StatusPlayer},
+        connectionless::{GetChallenge, InfoResponse, StatusPlayer},
         info::InfoString,
         text::WireText,
         userinfo::Userinfo,
@@ -90,7 +90,7 @@ impl Service for Server {
         handle_get_challenge(authorizer, &mut connections, route, request, is_probe);
     }
 
-    fn run_rcon(&mut self, route: Route, request: Rcon<'_>) {
+    fn run_rcon(&mut self, route: Route, request: RconRequest<'_>) {
         handle_rcon(self, route, request);
     }
 

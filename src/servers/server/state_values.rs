@@ -4,8 +4,7 @@
 
 use std::{collections::BTreeMap, rc::Rc};
 
-use super::saved_file::SavedFile;
-use crate::model::{Millis, state_folder::StateFolder};
+use crate::model::{Millis, saved_file::SavedFile, state_folder::StateFolder};
 
 /// Name of the file in the state folder.
 const VALUES_FILE: &str = "values.json";

@@ -58,7 +58,8 @@ impl TrafficClass {
         let begins = |word: &[u8]| {
             text.get(..word.len()).is_some_and(|head| head.eq_ignore_ascii_case(word))
         };
-        let newcomer = [&b"connect"[..], b"getchallenge", b"rcon"].into_iter().any(begins);
+        let newcomer =
+            [&b"connect"[..], b"getchallenge", b"rcon", b"srcon"].into_iter().any(begins);
         if newcomer { Self::Connect } else { Self::Query }
     }
 
@@ -290,6 +291,7 @@ mod tests {
             (b"connect \x01\x02", TrafficClass::Connect),
             (b"GetChallenge 5", TrafficClass::Connect),
             (b"rcon pw status", TrafficClass::Connect),
+            (b"srcon HMAC-MD4", TrafficClass::Connect),
         ] {
             assert_eq!(TrafficClass::of_connectionless(text), class, "{text:?}");
         }

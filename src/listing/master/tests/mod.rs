@@ -1,6 +1,7 @@
 //! A master with servers and clients in memory.
 
 mod attacks;
+mod console;
 mod lists;
 mod other_games;
 mod registration;

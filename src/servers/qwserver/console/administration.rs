@@ -4,7 +4,7 @@ use super::QwServer;
 use crate::{
     model::{CommandArgs, Millis},
     quakeworld::{ServerMessage, bytes::Text, info},
-    qwserver::{bans::Mask, drop::DropReason, level::is_map_name, settings::key},
+    qwserver::{drop::DropReason, level::is_map_name, settings::key},
 };
 
 pub(super) fn kick(server: &mut QwServer, now: Millis, args: &CommandArgs) {
@@ -15,36 +15,6 @@ pub(super) fn kick(server: &mut QwServer, now: Millis, args: &CommandArgs) {
             server.console.print(&format!("no client {shown}\n"));
         }
     }
-}
-
-fn mask(server: &mut QwServer, args: &CommandArgs) -> Option<Mask> {
-    let mask = Mask::parse(args.get(1));
-    if mask.is_none() {
-        let shown = crate::model::text::shown_name(args.get(1).as_bytes());
-        server.console.print(&format!(
-            "{}: invalid mask {shown} (expected an address, 192.168 or 10.0.0.0/8)\n",
-            args.command()
-        ));
-    }
-    mask
-}
-
-pub(super) fn add_ip(server: &mut QwServer, args: &CommandArgs) {
-    let Some(mask) = mask(server, args) else { return };
-    if !server.bans.add(mask) {
-        server.console.print("addip: list full\n");
-    }
-}
-
-pub(super) fn remove_ip(server: &mut QwServer, args: &CommandArgs) {
-    let Some(mask) = mask(server, args) else { return };
-    let text = if server.bans.remove(&mask) { "removed" } else { "not in the list" };
-    server.console.print(&format!("{mask} {text}\n"));
-}
-
-pub(super) fn list_ips(server: &mut QwServer) {
-    let text: String = server.bans.all().map(|mask| format!("{mask}\n")).collect();
-    server.console.print(&text);
 }
 
 pub(super) fn local_info(server: &mut QwServer, args: &CommandArgs) {
@@ -130,5 +100,8 @@ pub(super) fn toggle_frag_log(server: &mut QwServer, now: Millis) {
 }
 
 pub(super) fn beat_now(server: &mut QwServer, now: Millis) {
+    if server.drain.is_on() {
+        return server.console.print("heartbeat: the server drains\n");
+    }
     server.masters.beat(now);
 }

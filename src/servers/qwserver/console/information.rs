@@ -50,6 +50,9 @@ pub(super) fn show_status(server: &mut QwServer, now: Millis) {
             plain(client.name()),
         ));
     }
+    if let Some(line) = server.drain.line(now) {
+        text.push_str(&format!("{line}\n"));
+    }
     server.console.print(&text);
 }
 
@@ -62,7 +65,7 @@ pub(super) fn list_users(server: &mut QwServer) {
 }
 
 /// Slot of a client by its user id or its name.
-pub(super) fn find_user(server: &QwServer, word: &str) -> Option<usize> {
+pub(in crate::qwserver) fn find_user(server: &QwServer, word: &str) -> Option<usize> {
     let number = word.parse::<i32>().ok();
     let is_it = |client: &Client| {
         client.is_connected()
@@ -85,7 +88,7 @@ pub(super) fn dump_user(server: &mut QwServer, args: &CommandArgs) {
 pub(super) fn list_commands(server: &mut QwServer, _: &CommandArgs) {
     let mut text = String::new();
     for row in COMMANDS {
-        text.push_str(&format!("{:10} {:14} {}\n", row.name, row.usage, row.help));
+        text.push_str(&format!("{:11} {:14} {}\n", row.name, row.usage, row.help));
     }
     server.console.print(&text);
 }

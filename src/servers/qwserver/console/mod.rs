@@ -4,7 +4,7 @@
 
 mod administration;
 mod completion;
-mod information;
+pub(super) mod information;
 mod table;
 
 use super::{QwServer, settings::ROWS};

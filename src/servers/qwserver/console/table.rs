@@ -1,7 +1,10 @@
 //! Table of console commands.
 
 use super::QwServer;
-use crate::model::{CommandArgs, Millis};
+use crate::{
+    bans::{self, CommandHelp},
+    model::{CommandArgs, Millis},
+};
 
 /// A console command.
 pub(super) struct Row {
@@ -20,25 +23,49 @@ const fn row(
     Row { name, usage, help, run }
 }
 
+/// Row of a command of the ban list.
+const fn shared(command: &CommandHelp) -> Row {
+    row(command.name, command.usage, command.help, |server, now, args| {
+        server.now = now;
+        bans::run(server, args);
+    })
+}
+
 /// All commands, by name.
 pub(super) const COMMANDS: &[Row] = &[
-    row("addip", "MASK", "Add an address or a network to the list of bans.", |s, _, a| {
-        super::administration::add_ip(s, a)
-    }),
+    row(
+        "addip",
+        "MASK [ban|safe] [+SECONDS]",
+        "Ban an address or a network, or admit it in spite of bans.",
+        |s, _, a| crate::qwserver::bans::add_ip(s, a),
+    ),
+    shared(&bans::BAN),
+    shared(&bans::BANADDR),
+    shared(&bans::BANDEL),
     row("cmdlist", "", "List the commands.", |s, _, a| super::information::list_commands(s, a)),
     row("cvarlist", "[PART]", "List the settings whose names contain a text.", |s, _, a| {
         super::information::list_settings(s, a)
     }),
+    row(
+        "drain",
+        "[SECONDS] [TEXT]",
+        "Refuse connects and end after the match, when empty or after a time; drain off ends the drain.",
+        crate::qwserver::drain::run_command,
+    ),
     row("dumpuser", "USERID", "Show the userinfo of a client.", |s, _, a| {
         super::information::dump_user(s, a)
     }),
     row("echo", "TEXT", "Print a text.", |s, _, a| super::information::echo(s, a)),
+    shared(&bans::EXCEPTADDR),
+    shared(&bans::EXCEPTDEL),
     row(
         "exec",
         "FILE",
         "Run a script of the game folders; on the console of the server also a file by its path.",
         QwServer::exec,
     ),
+    shared(&bans::EXPORTBANS),
+    shared(&bans::FLUSHBANS),
     row("fraglogfile", "", "Start or end the log of frags that log requests read.", |s, now, _| {
         super::administration::toggle_frag_log(s, now)
     }),
@@ -48,10 +75,12 @@ pub(super) const COMMANDS: &[Row] = &[
     row("help", "[NAME]", "Explain a command or a setting.", |s, _, a| {
         super::information::help(s, a)
     }),
+    shared(&bans::IMPORTBANS),
     row("kick", "USERID", "Drop a client by its user id or its name.", |s, now, a| {
         super::administration::kick(s, now, a)
     }),
-    row("listip", "", "List the bans.", |s, _, _| super::administration::list_ips(s)),
+    shared(&bans::LISTBANS),
+    row("listip", "", "List the banned networks.", |s, _, _| crate::qwserver::bans::list_ips(s)),
     row(
         "localinfo",
         "[KEY VALUE]",
@@ -62,6 +91,7 @@ pub(super) const COMMANDS: &[Row] = &[
     ),
     row("map", "NAME", "Change the map.", |s, _, a| super::administration::choose_map(s, a)),
     row("maplist", "", "List the installed maps.", |s, _, _| super::information::list_maps(s)),
+    shared(&bans::MUTE),
     row("nextmap", "", "Change to the next map of the cycle.", |s, _, _| {
         super::administration::choose_next_map(s)
     }),
@@ -71,8 +101,9 @@ pub(super) const COMMANDS: &[Row] = &[
     row("quit", "", "End the server.", |s, now, _| {
         crate::qwserver::drop::stop(s, now, "server ends")
     }),
+    shared(&bans::REHASHBANS),
     row("removeip", "MASK", "Remove a mask from the list of bans.", |s, _, a| {
-        super::administration::remove_ip(s, a)
+        crate::qwserver::bans::remove_ip(s, a)
     }),
     row("say", "TEXT", "Send a chat line to all clients.", |s, _, a| {
         crate::qwserver::chat::say_as_console(s, &a.rest(1))
@@ -99,6 +130,11 @@ pub(super) const COMMANDS: &[Row] = &[
     row("status", "", "Show the map and the clients.", |s, now, _| {
         super::information::show_status(s, now)
     }),
+    shared(&bans::UNBAN),
+    row("undrain", "", "End a drain: clients may connect again.", |s, now, _| {
+        crate::qwserver::drain::cancel(s, now)
+    }),
+    shared(&bans::UNMUTE),
     row("user", "USERID", "Show the userinfo of a client.", |s, _, a| {
         super::information::dump_user(s, a)
     }),

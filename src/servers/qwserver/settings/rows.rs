@@ -52,6 +52,9 @@ setting_rows! {
         "Seconds of silence after which a client is dropped.";
     ZOMBIETIME, "zombietime", Int::range(0, 30), one("2", P),
         "Seconds for which the slot of a dropped client is held.";
+    SV_DRAIN_TIME, "sv_drainTime", Int::or_off(1, 86_400), one("0", P),
+        "Maximum seconds that SIGTERM lets players finish their match, while connects are refused; a second \
+         signal ends the server. 0 ends it at once.";
 
     ["rcon", "Remote console"]
     RCON_PASSWORD, "rcon_password", Text::password(0, 63), one("", SECRET),
@@ -62,6 +65,16 @@ setting_rows! {
         "Seconds for which an encrypted rcon packet is valid.";
     SV_RCON_ALLOW, "sv_rconAllow", Networks::list(), one("any", P),
         "Networks whose rcon packets are accepted; private stands for local networks.";
+    RCON_SECURE, "rcon_secure", Int::range(0, 2), one("0", P),
+        "1 refuses rcon packets with a password in clear text, 2 accepts only srcon packets with a challenge; others get no \
+         answer.";
+    RCON_SECURE_MAXDIFF, "rcon_secure_maxdiff", Int::range(1, 600), one("5", P),
+        "Maximum difference of the clocks, in seconds, for srcon packets with a time.";
+    SV_STATE, "sv_state", Text::up_to(1023), one("", INIT),
+        "Folder of the list of bans; none keeps it in memory. Empty selects $STATE_DIRECTORY, else fragd/PORT in \
+         ~/.local/state. Servers do not share a folder.";
+    SV_CONSOLE, "sv_console", Text::up_to(107), one("", INIT),
+        "Path of a Unix socket on which fragd console attaches, for the owner of the process; empty disables it.";
 
     ["rules", "Rules and match"]
     DEATHMATCH, "deathmatch", Int::range(0, 10), one("1", S),

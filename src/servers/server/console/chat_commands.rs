@@ -73,10 +73,10 @@ fn take_step(server: &mut Server, number: ClientNum, step: AdminStep) -> Vec<Str
         }
         AdminStep::Run(line) => {
             let author = author(&server.core, number);
-            server.core.bans.set_player(author);
+            server.core.bans.set_author(author);
             server.core.console.redirect();
             execute::run_command(server, &CommandArgs::parse(&line), 0);
-            server.core.bans.set_player(None);
+            server.core.bans.set_author(None);
             server.core.console.end_redirect()
         }
     }

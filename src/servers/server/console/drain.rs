@@ -1,43 +1,24 @@
 //! Drain of the server: console commands, refusal of connects, announcements and end.
 
-use super::{chat::sanitize_chat, problems::Cause};
+use super::problems::Cause;
 use crate::{
     bg::configstring,
-    model::{CommandArgs, Millis, text},
-    server::{drain::DrainStep, state::Server},
+    model::{CommandArgs, Millis},
+    node::{DrainRequest, DrainStep},
+    server::state::Server,
     settings::key,
 };
 
-/// Time of a drain without another one, in seconds.
-const DEFAULT_S: u64 = 300;
-/// Longest drain, in seconds: a day.
-const MAX_S: u64 = 86_400;
-/// Longest text, in bytes.
-const TEXT_MAX: usize = 100;
-
 /// Runs the console command `drain [seconds] [text]` or `drain off`.
 pub(super) fn drain(server: &mut Server, words: &CommandArgs) {
-    let first = words.get(1);
-    if words.len() == 2 && first.eq_ignore_ascii_case("off") {
-        return undrain(server);
-    }
-    let is_number = first.starts_with(|c: char| c.is_ascii_digit() || c == '-');
-    let seconds = if is_number { first.parse().ok().filter(|&s| s <= MAX_S) } else { None };
-    let (seconds, said) = match (is_number, seconds) {
-        (true, Some(seconds)) => (seconds, words.rest(2)),
-        (true, None) => {
-            let shown = text::escaped(first.as_bytes());
-            let error = format!("drain: invalid time {shown} (expected seconds from 0 to {MAX_S})");
-            return server.core.console.report(Cause::Failed, error);
-        }
-        (false, _) => {
-            let set = u64::try_from(server.core.settings.int(key::SV_DRAIN_TIME)).unwrap_or(0);
-            (if set > 0 { set } else { DEFAULT_S }, words.rest(1))
-        }
+    let usual = u64::try_from(server.core.settings.int(key::SV_DRAIN_TIME)).unwrap_or(0);
+    let (time, said) = match DrainRequest::parse(words, Millis::seconds(usual)) {
+        Ok(DrainRequest::Begin { time, text }) => (time, text),
+        Ok(DrainRequest::Cancel) => return undrain(server),
+        Err(error) => return server.core.console.report(Cause::Failed, error),
     };
-    let said = sanitize_chat(text::truncated(&said, TEXT_MAX));
     let core = &mut server.core;
-    let announcement = core.drain.begin(core.now, Millis::seconds(seconds), said.trim());
+    let announcement = core.drain.begin(core.now, time, &said);
     announce_drain(server, &announcement);
     let (mut connections, _, announcer) = server.core.services();
     announcer.pause(&mut connections);

@@ -7,7 +7,7 @@ use super::{
     scripts, variables, warnings,
 };
 use crate::{
-    bans::EntryKind,
+    bans::{self as list, CommandHelp},
     model::CommandArgs,
     server::{
         info_strings::{serverinfo, systeminfo},
@@ -24,6 +24,16 @@ pub(super) struct CommandRow {
     /// One imperative sentence.
     pub(super) help: &'static str,
     pub(super) run: fn(&mut Server, &CommandArgs, u8),
+}
+
+/// Row of a command of the ban list.
+const fn shared(command: &CommandHelp) -> CommandRow {
+    CommandRow {
+        name: command.name,
+        usage: command.usage,
+        help: command.help,
+        run: |server, words, _| moderation::run(server, words),
+    }
 }
 
 /// Every command, by name.
@@ -44,24 +54,9 @@ pub(super) const COMMANDS: &[CommandRow] = &[
         help: "Show the last acts of administrators (default 20).",
         run: |server, words, _| audit::show(server, words),
     },
-    CommandRow {
-        name: "ban",
-        usage: "[address, guid or name] <player, address, network, GUID or name> [time] [reason]",
-        help: "Ban and kick, for e.g. 30m, 2h or 7d, or without end.",
-        run: |server, words, _| moderation::add_entry(server, words, EntryKind::Ban),
-    },
-    CommandRow {
-        name: "banaddr",
-        usage: "<address, network or slot> [prefix length]",
-        help: "Ban an address or network.",
-        run: |server, words, _| bans::add_network(server, words, EntryKind::Ban),
-    },
-    CommandRow {
-        name: "bandel",
-        usage: "<number or network>",
-        help: "Delete a ban of listbans, or those inside a network.",
-        run: |server, words, _| bans::delete(server, words, EntryKind::Ban),
-    },
+    shared(&list::BAN),
+    shared(&list::BANADDR),
+    shared(&list::BANDEL),
     CommandRow {
         name: "clientkick",
         usage: "<slot> [reason]",
@@ -134,18 +129,8 @@ pub(super) const COMMANDS: &[CommandRow] = &[
         help: "List entities of the level with type and position.",
         run: |server, words, _| entity_list::show(server, words),
     },
-    CommandRow {
-        name: "exceptaddr",
-        usage: "<address, network or slot> [prefix length]",
-        help: "Admit an address or network in spite of bans.",
-        run: |server, words, _| bans::add_network(server, words, EntryKind::Exception),
-    },
-    CommandRow {
-        name: "exceptdel",
-        usage: "<number or network>",
-        help: "Delete an exception of listbans, or those inside a network.",
-        run: |server, words, _| bans::delete(server, words, EntryKind::Exception),
-    },
+    shared(&list::EXCEPTADDR),
+    shared(&list::EXCEPTDEL),
     CommandRow {
         name: "exec",
         usage: "<file>",
@@ -158,18 +143,8 @@ pub(super) const COMMANDS: &[CommandRow] = &[
         help: "Run a script of the game data without printing its name.",
         run: |server, words, depth| scripts::exec(server, words, depth, true),
     },
-    CommandRow {
-        name: "exportbans",
-        usage: "",
-        help: "Write the networks of listbans to serverbans.dat in the state folder, as ioquake3 reads them.",
-        run: |server, _, _| bans::export(server),
-    },
-    CommandRow {
-        name: "flushbans",
-        usage: "",
-        help: "Delete all bans and exceptions.",
-        run: |server, _, _| bans::flush(server),
-    },
+    shared(&list::EXPORTBANS),
+    shared(&list::FLUSHBANS),
     CommandRow {
         name: "heartbeat",
         usage: "",
@@ -182,12 +157,7 @@ pub(super) const COMMANDS: &[CommandRow] = &[
         help: "Show help for a command, or for all.",
         run: |server, words, _| commands::explain(server, words),
     },
-    CommandRow {
-        name: "importbans",
-        usage: "",
-        help: "Add the networks of serverbans.dat in the state folder, as ioquake3 writes them.",
-        run: |server, _, _| bans::import(server),
-    },
+    shared(&list::IMPORTBANS),
     CommandRow {
         name: "kick",
         usage: "<name, slot or all> [reason]",
@@ -212,12 +182,7 @@ pub(super) const COMMANDS: &[CommandRow] = &[
         help: "Kick the client in a slot.",
         run: |server, words, _| commands::client_kick(server, words),
     },
-    CommandRow {
-        name: "listbans",
-        usage: "",
-        help: "List bans, exceptions and mutes.",
-        run: |server, _, _| bans::list(server),
-    },
+    shared(&list::LISTBANS),
     CommandRow {
         name: "listip",
         usage: "",
@@ -239,12 +204,7 @@ pub(super) const COMMANDS: &[CommandRow] = &[
         help: "Restart the level in place after [seconds] (default 5); players stay.",
         run: |server, words, _| commands::restart_in(server, words),
     },
-    CommandRow {
-        name: "mute",
-        usage: "[address, guid or name] <player, address, network, GUID or name> [time] [reason]",
-        help: "Refuse the chat of players, also after a reconnect.",
-        run: |server, words, _| moderation::add_entry(server, words, EntryKind::Mute),
-    },
+    shared(&list::MUTE),
     CommandRow {
         name: "path",
         usage: "",
@@ -269,12 +229,7 @@ pub(super) const COMMANDS: &[CommandRow] = &[
         help: "Read the levels and logins of sv_admins from their file again.",
         run: |server, _, _| admin_file::reload(server),
     },
-    CommandRow {
-        name: "rehashbans",
-        usage: "",
-        help: "Read the list of bans from its file again.",
-        run: |server, _, _| bans::reload(server),
-    },
+    shared(&list::REHASHBANS),
     CommandRow {
         name: "reloaded",
         usage: "<text>",
@@ -371,24 +326,14 @@ pub(super) const COMMANDS: &[CommandRow] = &[
         help: "Set a setting to 1 or 0 in turn, or to the next of the values.",
         run: |server, words, _| variables::toggle(server, words),
     },
-    CommandRow {
-        name: "unban",
-        usage: "<id of listbans, address, network, guid GUID or name NAME>",
-        help: "Delete a ban.",
-        run: |server, words, _| moderation::remove_entry(server, words, EntryKind::Ban),
-    },
+    shared(&list::UNBAN),
     CommandRow {
         name: "undrain",
         usage: "",
         help: "End a drain: clients may connect again.",
         run: |server, _, _| drain::undrain(server),
     },
-    CommandRow {
-        name: "unmute",
-        usage: "<player, id of listbans, address, network, guid GUID or name NAME>",
-        help: "Delete a mute.",
-        run: |server, words, _| moderation::remove_entry(server, words, EntryKind::Mute),
-    },
+    shared(&list::UNMUTE),
     CommandRow {
         name: "unset",
         usage: "<name>",

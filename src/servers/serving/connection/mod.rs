@@ -37,7 +37,7 @@ pub(crate) use self::{
     rate::SendRates,
     receive::{ReceiveBuffer, enter_level, receive},
     send::next_send_time,
-    service::{Passage, Service},
+    service::{Passage, RconRequest, Service},
     slots::{SlotKey, Slots},
     state::{Connection, ConnectionState},
 };

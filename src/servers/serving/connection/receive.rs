@@ -9,7 +9,7 @@ use super::{
     Connections, LEFT, Role,
     admission::{handle_connect, handle_get_challenge},
     query::{QueryForm, answer_query},
-    service::{KeyOf, Passage, Service},
+    service::{KeyOf, Passage, RconRequest, Service},
     state::ConnectionState,
 };
 use crate::{
@@ -30,6 +30,7 @@ use crate::{
         client_message::ClientHeader,
         connectionless::{Message, OUT_OF_BAND},
         protocol::Scrambling,
+        secure_rcon::SecureRcon,
     },
 };
 
@@ -89,7 +90,11 @@ fn receive_connectionless<S: Service>(
             handle_get_challenge(service, route, request, is_probe);
         }
         Ok(Message::Connect(request)) => handle_connect(service, route, request),
-        Ok(Message::Rcon(request)) => service.run_rcon(route, request),
+        Ok(Message::Rcon(request)) => service.run_rcon(route, RconRequest::Plain(request)),
+        Ok(Message::Unknown(_)) => match SecureRcon::parse(datagram) {
+            Some(request) => service.run_rcon(route, RconRequest::Signed(request)),
+            None => service.connections().stats.bump(Counter::ConnectionlessIgnored),
+        },
         // Replies are never answered, and a connection ends by a command of its client only.
         Ok(
             Message::ChallengeResponse(_)
@@ -102,8 +107,7 @@ fn receive_connectionless<S: Service>(
             | Message::Heartbeat(_)
             | Message::GetServers(_)
             | Message::ServerList(_)
-            | Message::ObsoleteCommand(_)
-            | Message::Unknown(_),
+            | Message::ObsoleteCommand(_),
         ) => service.connections().stats.bump(Counter::ConnectionlessIgnored),
         Err(error) => service.connections().log_connectionless_error(route, &error),
     }

@@ -14,12 +14,22 @@ use crate::{
         Protocol,
         connectionless::{GetChallenge, Rcon, StatusPlayer},
         info::InfoString,
+        secure_rcon::SecureRcon,
         text::WireText,
     },
 };
 
 /// Number of a slot of a service.
 pub(crate) type KeyOf<S> = <<S as Service>::Role as Role>::Key;
+
+/// Request to a remote console.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum RconRequest<'a> {
+    /// With the password.
+    Plain(Rcon<'a>),
+    /// With a code in place of the password.
+    Signed(SecureRcon<'a>),
+}
 
 /// Treatment of a connectionless packet before it is parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +67,7 @@ pub(crate) trait Service: Sized {
     /// Answers a request for a challenge with the right game name.
     fn answer_challenge(&mut self, route: Route, request: GetChallenge<'_>, is_probe: bool);
     /// Runs a command of a remote console.
-    fn run_rcon(&mut self, route: Route, request: Rcon<'_>) {
+    fn run_rcon(&mut self, route: Route, request: RconRequest<'_>) {
         let _ = (route, request);
         self.connections().stats.bump(Counter::ConnectionlessIgnored);
     }

@@ -1,4 +1,4 @@
-//! Drain: time until a server ends that admits no more clients, and what it announces meanwhile.
+//! Drain of a node: time before its end, in which it admits no more clients.
 //!
 //! ```text
 //! open ── drain ──► draining ── empty, match over or deadline ──► done
@@ -8,20 +8,41 @@
 
 use std::borrow::Cow;
 
-use crate::model::Millis;
+use crate::model::{CommandArgs, Millis, text};
 
 /// Remaining seconds at which a drain is announced, from the first to the last. The start of a drain is one more.
 const MARKS_S: [u64; 13] = [300, 60, 30, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1];
-/// Time from the end of a match to the end of the server, in which clients see the scores.
+/// Time from the end of a match to the end of the node, in which clients see the scores.
 const SCORES_TIME: Millis = Millis::seconds(10);
 
-/// Drain of a server.
+/// Time of a drain without another one, in seconds.
+const DEFAULT_S: u64 = 300;
+/// Longest drain, in seconds: a day.
+const MAX_S: u64 = 86_400;
+/// Longest text, in bytes.
+const MAX_TEXT: usize = 100;
+
+/// Request of the console command `drain`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DrainRequest {
+    /// Begin a drain, or replace its plan.
+    Begin {
+        /// Time until the deadline.
+        time: Millis,
+        /// Reason that clients are told; may be empty.
+        text: String,
+    },
+    /// End the drain.
+    Cancel,
+}
+
+/// Drain of a node.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Drain {
+pub struct Drain {
     plan: Option<Plan>,
 }
 
-/// Planned end of a server.
+/// Planned end of a node.
 #[derive(Clone, Debug)]
 struct Plan {
     ends_at: Millis,
@@ -35,16 +56,42 @@ struct Plan {
 
 /// Step of a drain that is due.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum DrainStep {
+pub enum DrainStep {
     /// Clients are told the remaining time.
     Announce(String),
-    /// The server ends, with this reason.
+    /// The node ends, with this reason.
     End(String),
+}
+
+impl DrainRequest {
+    /// Parses `drain [SECONDS] [TEXT]` and `drain off`. `usual` is the time without another one; 0 for five minutes.
+    ///
+    /// # Errors
+    /// A sentence with the invalid time.
+    pub fn parse(words: &CommandArgs, usual: Millis) -> Result<Self, String> {
+        let first = words.get(1);
+        if words.len() == 2 && first.eq_ignore_ascii_case("off") {
+            return Ok(Self::Cancel);
+        }
+        let is_number = first.starts_with(|c: char| c.is_ascii_digit() || c == '-');
+        let (time, said) = if is_number {
+            let seconds = first.parse().ok().filter(|&seconds| seconds <= MAX_S);
+            let seconds = seconds.ok_or_else(|| {
+                let shown = text::shown_name(first.as_bytes());
+                format!("drain: invalid time {shown} (expected seconds from 0 to {MAX_S})")
+            })?;
+            (Millis::seconds(seconds), words.rest(2))
+        } else {
+            let time = if usual > Millis(0) { usual } else { Millis::seconds(DEFAULT_S) };
+            (time, words.rest(1))
+        };
+        Ok(Self::Begin { time, text: text::quotable(&said, MAX_TEXT).trim().to_owned() })
+    }
 }
 
 impl Drain {
     /// Begins a drain, or replaces the plan of one. Returns its announcement.
-    pub(super) fn begin(&mut self, now: Millis, time: Millis, text: &str) -> String {
+    pub fn begin(&mut self, now: Millis, time: Millis, text: &str) -> String {
         let plan = Plan {
             ends_at: now + time,
             text: text.to_owned(),
@@ -58,22 +105,26 @@ impl Drain {
         announcement
     }
 
-    /// Ends the drain: the server is open again. Returns whether there was one.
-    pub(super) fn cancel(&mut self) -> bool {
+    /// Ends the drain: the node is open again. Returns whether there was one.
+    pub fn cancel(&mut self) -> bool {
         self.plan.take().is_some()
     }
 
-    pub(super) fn is_on(&self) -> bool {
+    /// Whether the node drains.
+    #[must_use]
+    pub const fn is_on(&self) -> bool {
         self.plan.is_some()
     }
 
     /// Reason for rejecting every connect.
-    pub(super) fn refusal(&self) -> Option<Cow<'static, str>> {
+    #[must_use]
+    pub fn refusal(&self) -> Option<Cow<'static, str>> {
         self.plan.as_ref().map(|plan| plan.with_text("Server stops soon, try another one").into())
     }
 
     /// Line for the operator.
-    pub(super) fn line(&self, now: Millis) -> Option<String> {
+    #[must_use]
+    pub fn line(&self, now: Millis) -> Option<String> {
         let plan = self.plan.as_ref()?;
         let left = shown(plan.ends_at.since(now).0.div_ceil(1000));
         let until = if plan.is_match_over { "" } else { ", when empty or when the match ends" };
@@ -81,7 +132,7 @@ impl Drain {
     }
 
     /// Returns the step that is due.
-    pub(super) fn poll(
+    pub fn poll(
         &mut self,
         now: Millis,
         is_empty: bool,
@@ -179,6 +230,25 @@ mod tests {
         let end = drain.poll(Millis(50), true, false);
         assert_eq!(end, Some(DrainStep::End("Server stopped: upgrade".to_owned())));
         assert!(drain.cancel() && !drain.cancel() && drain.refusal().is_none());
+    }
+
+    #[test]
+    fn requests_have_time_and_text() {
+        let parse = |line: &str, usual| DrainRequest::parse(&CommandArgs::parse(line), usual);
+        let begin = |seconds, text: &str| {
+            Ok(DrainRequest::Begin { time: Millis::seconds(seconds), text: text.to_owned() })
+        };
+        assert_eq!(parse("drain", Millis(0)), begin(300, ""));
+        assert_eq!(parse("drain", Millis::seconds(60)), begin(60, ""));
+        assert_eq!(parse("drain 9 new\u{7f} \"version\"", Millis(0)), begin(9, "new  version"));
+        assert_eq!(parse("drain off duty", Millis(0)), begin(300, "off duty"));
+        assert_eq!(parse("drain OFF", Millis(0)), Ok(DrainRequest::Cancel));
+        for line in ["drain -1", "drain 86401", "drain 5x", "drain 99999999999999999999"] {
+            assert!(
+                parse(line, Millis(0)).is_err_and(|error| error.contains("0 to 86400")),
+                "{line}"
+            );
+        }
     }
 
     #[test]

@@ -1,18 +1,18 @@
-//! File of the state folder that a part of the server keeps.
+//! File of the state folder that a part of a node keeps.
 //!
 //! Invariants: a change is handed to the folder within [`WRITE_INTERVAL`], once the server runs frames; an unreadable file is
 //! kept aside and never overwritten; a server whose start ends it writes nothing.
 
 use std::rc::Rc;
 
-use crate::model::{Millis, state_folder::StateFolder};
+use super::{Millis, state_folder::StateFolder};
 
 /// Minimum time between two writes of a file.
 const WRITE_INTERVAL: Millis = Millis(1000);
 
 /// A file with its pending change.
 #[derive(Debug, Default)]
-pub(super) struct SavedFile {
+pub struct SavedFile {
     name: &'static str,
     /// Folder of the file; `None` if the content is in memory only.
     folder: Option<Rc<dyn StateFolder>>,
@@ -24,7 +24,7 @@ pub(super) struct SavedFile {
 impl SavedFile {
     /// Opens a file of a folder and reads its content; `None` if there is none. A file that is not usable is kept aside,
     /// and the log names its fault.
-    pub(super) fn open<T>(
+    pub fn open<T>(
         folder: Option<Rc<dyn StateFolder>>,
         name: &'static str,
         most: u64,
@@ -52,7 +52,7 @@ impl SavedFile {
     ///
     /// # Errors
     /// A sentence with path and problem.
-    pub(super) fn read<T>(
+    pub fn read<T>(
         &self,
         most: u64,
         parse: impl FnOnce(&str) -> Result<T, String>,
@@ -63,21 +63,25 @@ impl SavedFile {
         parse(&text).map(Some).map_err(named)
     }
 
-    pub(super) fn folder(&self) -> Option<&dyn StateFolder> {
+    /// Folder of the file.
+    #[must_use]
+    pub fn folder(&self) -> Option<&dyn StateFolder> {
         self.folder.as_deref()
     }
 
-    pub(super) const fn is_changed(&self) -> bool {
+    /// Whether a change waits.
+    #[must_use]
+    pub const fn is_changed(&self) -> bool {
         self.is_changed
     }
 
     /// Notes a change of the content.
-    pub(super) const fn change(&mut self) {
+    pub const fn change(&mut self) {
         self.is_changed = true;
     }
 
     /// Hands a changed content to the folder.
-    pub(super) fn save(&mut self, now: Millis, text: impl FnOnce() -> String) {
+    pub fn save(&mut self, now: Millis, text: impl FnOnce() -> String) {
         if self.next_write.is_some_and(|next| now < next) {
             return;
         }
@@ -90,12 +94,13 @@ impl SavedFile {
     }
 
     /// Time of the next write, if a change waits for it.
-    pub(super) fn write_due(&self) -> Option<Millis> {
+    #[must_use]
+    pub fn write_due(&self) -> Option<Millis> {
         self.next_write.filter(|_| self.is_changed && self.folder.is_some())
     }
 
     /// Writes the last change and waits for the disk. A server whose start ends it writes nothing.
-    pub(super) fn finish(&mut self, text: impl FnOnce() -> String) {
+    pub fn finish(&mut self, text: impl FnOnce() -> String) {
         if let Some(folder) = self.folder.as_deref()
             && self.is_changed
             && self.next_write.is_some()
