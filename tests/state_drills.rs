@@ -51,13 +51,16 @@ impl Server {
             "serve",
         ]);
         command.args(["--port", &port.to_string(), "--map", "fragd1"]);
+        let (options, commands) =
+            arguments.split_at(arguments.iter().take_while(|word| !word.starts_with('+')).count());
+        command.args(options);
         let state_text = state.to_str().unwrap();
         for (name, value) in
             [("net_ip", "127.0.0.1"), ("net_enabled", "1"), ("g_log", ""), ("sv_state", state_text)]
         {
             command.args(["+set", name, value]);
         }
-        command.args(arguments);
+        command.args(commands);
         command.current_dir(folder).env_remove("RUST_LOG");
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
@@ -68,12 +71,14 @@ impl Server {
         });
         let mut server = Self { child, port, log, state };
         server.await_that("an answer", Self::answers);
+        // The thread of the log may be late.
+        server.await_that("the end of the start", |server| server.log().contains("server ready"));
         server
     }
 
     fn answers(&mut self) -> bool {
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        socket.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+        socket.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
         let _ = socket.send_to(b"\xff\xff\xff\xffgetinfo x", (Ipv4Addr::LOCALHOST, self.port));
         socket.recv_from(&mut [0; 2048]).is_ok()
     }
@@ -176,7 +181,10 @@ fn full_disk_delays_changes_and_loses_none() {
     for number in 2..20 {
         server.run(&format!("ban 192.0.2.{number} 2h"));
         server.run(&format!("sv_hostname \"full {number}\""));
-        server.await_that("an answer", Server::answers);
+        // More questions exceed the limit of an address.
+        if number % 6 == 0 {
+            server.await_that("an answer", Server::answers);
+        }
     }
     let fails =
         |server: &mut Server, name: &str| server.log().contains(&format!("{name} not written: "));
@@ -192,7 +200,7 @@ fn full_disk_delays_changes_and_loses_none() {
         server.file("bans.jsonl").lines().count() == 19
             && has_value(&server.file("settings.cfg"), "sv_hostname", "full 19")
     });
-    assert!(server.log().contains("bans.jsonl written again"), "{}", server.log());
+    server.await_that("a line", |server| server.log().contains("bans.jsonl written again"));
 }
 
 #[test]
