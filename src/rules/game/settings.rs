@@ -85,6 +85,15 @@ setting_rows! {
         "Holders of ballots in votes: address counts the latest vote of each address (IPv6 /56) outside \
          sv_lanNetworks, client counts each player, as the original game does. If all voters have one \
          address, each counts.";
+    G_VOTE_NAMES, "g_voteNames", Text::up_to(255),
+        oa_q3(
+            ("/map_restart/nextmap/map/g_gametype/kick/clientkick/g_doWarmup/timelimit/fraglimit/shuffle/", P),
+            ("", P),
+        ),
+        "Votes that may be called, each between slashes; * or empty allows all. voteflags limits them, too, and \
+         g_customVotes custom ones.";
+    G_VOTEMAPSFILE, "g_votemapsfile", Text::up_to(63), all("votemaps.cfg", P),
+        "File of the game data with the maps that may be voted for, read at each level start; without it, all maps.";
     G_CUSTOM_VOTES, "g_customVotes", Text::up_to(255), all("", P),
         "Names of custom votes; the variable vote_NAME holds the commands of each.";
     G_BAN_IPS, "g_banIPs", Text::up_to(1023), all("", P),
@@ -137,7 +146,7 @@ setting_rows! {
          clientkick, 32 g_doWarmup, 64 timelimit, 128 fraglimit, 256 custom, 512 shuffle.";
     G_VOTE_GAMETYPES, "g_voteGametypes", Text::up_to(63),
         oa_q3(("/0/1/3/4/", S), ("", P)),
-        "Game types that may be voted for, each between slashes; empty allows all.";
+        "Game types that may be voted for, each between slashes; * or empty allows all.";
     G_VOTE_MAX_TIMELIMIT, "g_voteMaxTimelimit", Int::or_off(1, 9999), oa_info("1000", P),
         "Maximum timelimit that may be voted for; 0 disables the limit.";
     G_VOTE_MIN_TIMELIMIT, "g_voteMinTimelimit", Int::range(0, 9999), oa_info("0", P),
