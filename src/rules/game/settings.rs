@@ -67,6 +67,15 @@ setting_rows! {
     NEXTMAP, "nextmap", Text::up_to(1023), all("", P),
         "Console commands to run at the end of a match. Each map load sets it to map_restart 0, which runs \
          the rotation in the variable d1 if that exists.";
+    G_AUTONEXTMAP, "g_autonextmap", Int::range(0, 2), all("0", P),
+        "Choose the next map from the files of g_mappools at the end of a match: 1 any other map, 2 the next one in the file; 0 \
+         disables it. A nextmap that is set wins.";
+    G_MAPPOOLS, "g_mappools", Text::up_to(511),
+        all(
+            "0\\maps_dm.cfg\\1\\maps_tourney.cfg\\3\\maps_tdm.cfg\\4\\maps_ctf.cfg\\5\\maps_oneflag.cfg\\6\\maps_obelisk.cfg\\7\\maps_harvester.cfg\\8\\maps_elimination.cfg\\9\\maps_ctf.cfg\\10\\maps_lms.cfg\\11\\maps_dd.cfg\\12\\maps_dom.cfg\\",
+            P,
+        ),
+        "Files of the game data with the maps of each game type, as \\TYPE\\FILE pairs; FILE.org is read if FILE does not exist.";
     G_MAX_GAME_CLIENTS, "g_maxGameClients", Int::or_off(1, 64), all("0", S.and(L)),
         "Maximum players; further clients are spectators. 0 disables the limit.";
     G_MOTD, "g_motd", Text::up_to(255), all("", P),

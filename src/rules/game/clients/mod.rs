@@ -18,6 +18,7 @@ mod game_settings;
 mod ip_bans;
 mod locations;
 mod map_names;
+pub(in crate::game) mod map_pool;
 mod message_of_the_day;
 mod names;
 mod player;
@@ -155,6 +156,8 @@ pub(in crate::game) struct Clients {
     votes: votes::Votes,
     /// Maps of votes.
     vote_maps: vote_maps::VoteMaps,
+    /// Random seed of the level.
+    pub(in crate::game) seed: u32,
     rejoin_stats: rejoin_stats::RejoinStats,
     /// Level time at which the clock of the game log starts.
     logged_from: LevelTime,
@@ -190,6 +193,7 @@ impl Clients {
             overlay_at: LevelTime::default(),
             votes: votes::Votes::default(),
             vote_maps: vote_maps::VoteMaps::default(),
+            seed: 0,
             rejoin_stats: rejoin_stats::RejoinStats::default(),
             logged_from: LevelTime::default(),
             players: vec![None; MAX_CLIENTS],
@@ -213,6 +217,7 @@ impl Clients {
         self.overlay_at = LevelTime(team_overlay::OVERLAY_MS);
         self.votes = votes::Votes::default();
         self.vote_maps = vote_maps::VoteMaps::read(host);
+        self.seed = start.seed;
         self.rejoin_stats = rejoin_stats::RejoinStats::default();
         self.locations.clear();
         self.players.fill(None);

@@ -8,6 +8,7 @@ use super::{
     ClientContext, Clients,
     ballots::{Electorate, Holder, Poll, PollState},
     commands::answer,
+    map_pool,
     proposal::{self, Proposal},
     vote_settings,
 };
@@ -416,6 +417,12 @@ impl ClientContext<'_> {
     fn run_proposal(&mut self, proposal: &Proposal) {
         if *proposal == Proposal::Shuffle {
             self.shuffle();
+        }
+        if *proposal == Proposal::NextMap
+            && let Some(map) =
+                map_pool::next_map(self.host, self.clients.game_type, self.clients.seed)
+        {
+            return self.host.run_console(ConsoleTiming::Append, &format!("map {map}"));
         }
         let nextmap = self.host.settings().text(key::NEXTMAP).to_owned();
         for line in proposal.lines(self.clients.ruleset.base, &nextmap) {
