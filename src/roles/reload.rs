@@ -133,7 +133,12 @@ impl Reload {
         for name in scripts(&self.options) {
             reader.exec(&mut settings, &name, "", (ScriptPlace::CommandLine, 1));
         }
-        // A value that a script may not set is refused at each start, too.
+        // The setting keeps its value, as if the line were not there.
+        for name in &reader.refused {
+            if let Some(value) = self.before.get(name) {
+                let _ = settings.set(name, value);
+            }
+        }
         let is_missing = |error: &String| error.contains("couldn't exec ");
         if reader.errors.iter().any(is_missing) {
             return Err(reader.errors.into_iter().filter(is_missing).collect());

@@ -204,7 +204,7 @@ fn level_limits_time_and_protects_from_lower_ones() {
     let answer = ask(&mut fixture, anna, "say !mute third 3h");
     assert!(answer.contains("!mute: longest time of your level: 2h"), "{answer}");
     let answer = ask(&mut fixture, anna, "say !mute third 30");
-    assert!(answer.contains("time without unit: 30"), "{answer}");
+    assert!(answer.contains("invalid time: 30 "), "{answer}");
     let answer = ask(&mut fixture, anna, "say !mute third rude words");
     assert!(answer.contains("(id 1, 2 h left, by Anna (anna)): rude words"), "{answer}");
     let answer = ask(&mut fixture, anna, "say !unmute third");

@@ -231,7 +231,7 @@ fn ban_refuses_words_without_meaning() {
     for (line, expected) in [
         ("ban", "Usage: ban [address, guid or name] "),
         ("ban nobody", "Player nobody is not on the server (expected a player, "),
-        ("ban 192.0.2.7 30", "time without unit: 30 (expected e.g. 30m, 2h or 7d)"),
+        ("ban 192.0.2.7 30", "invalid time: 30 (expected e.g. 30m, 2h, 7d or 4w"),
         ("ban name *", "*: expected a name of at most 64 characters"),
         ("ban guid x", "x: expected a GUID of "),
         ("mute 192.0.2.0/33", "Player 192.0.2.0/33 is not on the server"),

@@ -184,8 +184,13 @@ fn add_network(host: &mut dyn Moderated, words: &CommandArgs, kind: EntryKind) {
         Ok(subject) => subject,
         Err(error) => return host.print(format!("Error: {error}")),
     };
-    let content = draft(&*host, kind, subject, None, "");
     let now = host.calendar();
+    if kind == EntryKind::Ban
+        && let Err(error) = host.bans().check_lockout(&subject, now)
+    {
+        return host.print(format!("Error: {error}"));
+    }
+    let content = draft(&*host, kind, subject, None, "");
     let (title, word) = (kind.title(), kind.word());
     let covering = host.bans().list().of_kind(kind).find(|(_, known)| {
         known.is_in_force(now) && known.subject.covers(&content.subject) && known.outlasts(&content)

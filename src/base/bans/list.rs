@@ -105,6 +105,16 @@ impl BanList {
         self.index.get(&(kind, subject.clone())).copied()
     }
 
+    /// Number of the mute or ban that applies to a client.
+    #[must_use]
+    pub fn applied_to(&self, kind: EntryKind, client: Client<'_>, now: u64) -> Option<u32> {
+        let applied = match kind {
+            EntryKind::Mute => self.mute_of(client, now),
+            EntryKind::Ban | EntryKind::Exception => self.ban_of(client, now),
+        };
+        self.id_of(kind, &applied?.subject)
+    }
+
     /// Adds an entry and returns its number. It replaces the entry of the same kind and subject.
     ///
     /// # Errors

@@ -33,6 +33,6 @@ pub use file::FileFault;
 pub use list::{AddError, BanList, Client, MAX_ENTRIES, MAX_PATTERNS};
 pub use name_pattern::NamePattern;
 pub use serverbans::{parse_serverbans, serverbans_text};
-pub use span::Span;
-pub use store::BanStore;
+pub use span::{Span, is_time_like};
+pub use store::{BanStore, CommandAuthor};
 pub use subject::{Subject, SubjectError, parse_mask, parse_network};

@@ -6,7 +6,7 @@ use super::{
     commands::{Moderated, Named, add, draft, remove},
     entry::EntryKind,
     name_pattern::NamePattern,
-    span::Span,
+    span::{Span, is_time_like},
     subject::Subject,
 };
 use crate::model::{CommandArgs, text};
@@ -19,14 +19,19 @@ pub(super) fn add_entry(host: &mut dyn Moderated, words: &CommandArgs, kind: Ent
     };
     let now = host.calendar();
     let span = Span::parse(words.get(at));
-    let is_number = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
-    if span.is_none() && is_number(words.get(at)) {
-        let error =
-            format!("time without unit: {} (expected e.g. 30m, 2h or 7d)", shown(words.get(at)));
-        return host.print(error);
+    if span.is_none() && is_time_like(words.get(at)) {
+        let word = shown(words.get(at));
+        return host.print(format!(
+            "invalid time: {word} (expected e.g. 30m, 2h, 7d or 4w, or a reason that begins with a letter)"
+        ));
     }
     let reason = words.rest(at + usize::from(span.is_some()));
     let expires = span.map(|Span(seconds)| now.saturating_add(seconds));
+    if kind == EntryKind::Ban
+        && let Err(error) = host.bans().check_lockout(&subject, now)
+    {
+        return host.print(format!("Error: {error}"));
+    }
     let content = draft(&*host, kind, subject, expires, &reason);
     if !add(host, content) {
         return;
@@ -60,14 +65,7 @@ pub(super) fn remove_entry(host: &mut dyn Moderated, words: &CommandArgs, kind: 
 /// Number of the mute or ban that applies to a player in the game.
 fn applied_to(host: &dyn Moderated, kind: EntryKind, wanted: &str) -> Option<u32> {
     let found = host.find(wanted).ok()?;
-    let client = found.client().ok()?;
-    let now = host.calendar();
-    let list = host.bans().list();
-    let applied = match kind {
-        EntryKind::Mute => list.mute_of(client, now),
-        EntryKind::Ban | EntryKind::Exception => list.ban_of(client, now),
-    };
-    list.id_of(kind, &applied?.subject)
+    host.bans().list().applied_to(kind, found.client().ok()?, host.calendar())
 }
 
 /// Subject that the first words name, and the place of the next word.

@@ -27,6 +27,13 @@ impl Span {
     }
 }
 
+/// Whether a word that is no [`Span`] was meant as one, such as `30`, `30min`, `-1h` or `1.5h`.
+#[must_use]
+pub fn is_time_like(word: &str) -> bool {
+    word.trim_start_matches(['+', '-', '.']).starts_with(|first: char| first.is_ascii_digit())
+        && Span::parse(word).is_none()
+}
+
 impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (large, small) = match self.0 {
@@ -43,6 +50,16 @@ impl fmt::Display for Span {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn mistyped_spans_are_recognized() {
+        for word in ["30", "30min", "0h", "-1h", "1.5h", "1d12h", "+5m", "999999999999999999999d"] {
+            assert!(is_time_like(word), "{word}");
+        }
+        for word in ["", "30m", "spam", "m30", "-", "..."] {
+            assert!(!is_time_like(word), "{word}");
+        }
+    }
 
     #[test]
     fn spans_have_number_and_unit() {

@@ -1,10 +1,11 @@
 //! Bans of a server: the list, and its file in the state folder.
 
-use std::{collections::BTreeSet, rc::Rc};
+use std::{collections::BTreeSet, net::IpAddr, rc::Rc};
 
 use super::{
-    entry::Draft,
+    entry::{Draft, EntryKind},
     list::{BanList, Client, MAX_ENTRIES},
+    subject::Subject,
 };
 use crate::model::{Millis, saved_file::SavedFile, state_folder::StateFolder, text::counted};
 
@@ -21,7 +22,16 @@ pub struct BanStore {
     /// Entries that were made since the start: they move with a calendar that is set.
     of_run: BTreeSet<u32>,
     /// Author of the command that runs, if it is not the console.
-    author: Option<String>,
+    author: Option<CommandAuthor>,
+}
+
+/// Author of a console command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CommandAuthor {
+    /// A remote console.
+    Remote(IpAddr),
+    /// An administrator among the players, with name and login.
+    Player(String),
 }
 
 impl BanStore {
@@ -152,15 +162,38 @@ impl BanStore {
         Some(format!("You are muted.{}", mute.notice(now)))
     }
 
-    /// Sets the author of the command that runs: a remote console or an administrator among the players.
-    pub fn set_author(&mut self, author: Option<String>) {
+    /// Sets the author of the command that runs, if it is not the console.
+    pub fn set_author(&mut self, author: Option<CommandAuthor>) {
         self.author = author;
     }
 
     /// Author of entries that the running command adds. `place`: its place in a script.
     #[must_use]
     pub fn author(&self, place: Option<String>) -> String {
-        self.author.clone().or(place).unwrap_or_else(|| "console".to_owned())
+        match &self.author {
+            Some(CommandAuthor::Remote(address)) => format!("rcon {}", address.to_canonical()),
+            Some(CommandAuthor::Player(name)) => name.clone(),
+            None => place.unwrap_or_else(|| "console".to_owned()),
+        }
+    }
+
+    /// Checks that a ban does not lock out the remote console that adds it, since a banned address has none.
+    ///
+    /// # Errors
+    /// A sentence with the address and what to do.
+    pub(super) fn check_lockout(&self, subject: &Subject, now: u64) -> Result<(), String> {
+        let Some(CommandAuthor::Remote(address)) = &self.author else { return Ok(()) };
+        let own = Subject::address(*address);
+        let covers = |known: &Subject| known.covers(&own);
+        let exceptions = self.list.of_kind(EntryKind::Exception);
+        let is_excepted =
+            |(_, known): (u32, &Draft)| known.is_in_force(now) && covers(&known.subject);
+        if !covers(subject) || exceptions.into_iter().any(is_excepted) {
+            return Ok(());
+        }
+        Err(format!(
+            "{subject} has your own address, which would have no rcon (expected a GUID or name, or exceptaddr {own} before)"
+        ))
     }
 }
 

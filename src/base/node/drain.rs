@@ -142,6 +142,10 @@ impl Drain {
         if is_empty || now >= plan.ends_at {
             return Some(DrainStep::End(plan.with_text("Server stopped")));
         }
+        // Players who are ready leave the scores earlier.
+        if plan.is_match_over && !is_intermission {
+            return Some(DrainStep::End(plan.with_text("Server stopped")));
+        }
         if is_intermission && !plan.is_match_over {
             plan.is_match_over = true;
             plan.ends_at = plan.ends_at.min(now + SCORES_TIME);
@@ -218,6 +222,9 @@ mod tests {
         drain.begin(Millis(0), Millis::seconds(3600), "");
         let (told, end) = run(&mut drain, 0, |ms| ms >= 100_000);
         assert_eq!((told.len(), end), (10, 110_000), "{told:?}");
+        drain.begin(Millis(0), Millis::seconds(3600), "");
+        let (_, end) = run(&mut drain, 0, |ms| (100_000..106_000).contains(&ms));
+        assert_eq!(end, 106_000, "no second match");
         drain.begin(Millis(0), Millis::seconds(4), "");
         let (told, end) = run(&mut drain, 0, |_| true);
         assert_eq!((told.len(), end), (3, 4000), "{told:?}: never later than the deadline");

@@ -69,6 +69,15 @@ setting_rows! {
     NEXTMAP, "nextmap", Text::up_to(1023), all("", P),
         "Console commands to run at the end of a match. Each map load sets it to map_restart 0, which runs \
          the rotation in the variable d1 if that exists.";
+    G_AUTONEXTMAP, "g_autonextmap", Int::range(0, 2), all("0", P),
+        "Choose the next map from the files of g_mappools at the end of a match: 1 any other map, 2 the next one in the file; 0 \
+         disables it. A nextmap that is set wins.";
+    G_MAPPOOLS, "g_mappools", Text::up_to(511),
+        all(
+            "0\\maps_dm.cfg\\1\\maps_tourney.cfg\\3\\maps_tdm.cfg\\4\\maps_ctf.cfg\\5\\maps_oneflag.cfg\\6\\maps_obelisk.cfg\\7\\maps_harvester.cfg\\8\\maps_elimination.cfg\\9\\maps_ctf.cfg\\10\\maps_lms.cfg\\11\\maps_dd.cfg\\12\\maps_dom.cfg\\",
+            P,
+        ),
+        "Files of the game data with the maps of each game type, as \\TYPE\\FILE pairs; FILE.org is read if FILE does not exist.";
     G_MAX_GAME_CLIENTS, "g_maxGameClients", Int::or_off(1, 64), all("0", S.and(L).and(K)),
         "Maximum players; further clients are spectators. 0 disables the limit.";
     G_MOTD, "g_motd", Text::up_to(255), all("", P),
@@ -87,6 +96,15 @@ setting_rows! {
         "Holders of ballots in votes: address counts the latest vote of each address (IPv6 /56) outside \
          sv_lanNetworks, client counts each player, as the original game does. If all voters have one \
          address, each counts.";
+    G_VOTE_NAMES, "g_voteNames", Text::up_to(255),
+        oa_q3(
+            ("/map_restart/nextmap/map/g_gametype/kick/clientkick/g_doWarmup/timelimit/fraglimit/shuffle/", P),
+            ("", P),
+        ),
+        "Votes that may be called, each between slashes; * or empty allows all. voteflags limits them, too, and \
+         g_customVotes custom ones.";
+    G_VOTEMAPSFILE, "g_votemapsfile", Text::up_to(63), all("votemaps.cfg", P),
+        "File of the game data with the maps that may be voted for, read at each level start; without it, all maps.";
     G_CUSTOM_VOTES, "g_customVotes", Text::up_to(255), all("", P),
         "Names of custom votes; the variable vote_NAME holds the commands of each.";
     G_BAN_IPS, "g_banIPs", Text::up_to(1023), all("", K),
@@ -139,7 +157,7 @@ setting_rows! {
          clientkick, 32 g_doWarmup, 64 timelimit, 128 fraglimit, 256 custom, 512 shuffle.";
     G_VOTE_GAMETYPES, "g_voteGametypes", Text::up_to(63),
         oa_q3(("/0/1/3/4/", S), ("", P)),
-        "Game types that may be voted for, each between slashes; empty allows all.";
+        "Game types that may be voted for, each between slashes; * or empty allows all.";
     G_VOTE_MAX_TIMELIMIT, "g_voteMaxTimelimit", Int::or_off(1, 9999), oa_info("1000", P),
         "Maximum timelimit that may be voted for; 0 disables the limit.";
     G_VOTE_MIN_TIMELIMIT, "g_voteMinTimelimit", Int::range(0, 9999), oa_info("0", P),

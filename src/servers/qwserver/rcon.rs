@@ -9,6 +9,7 @@ use super::{
     settings::{Settings, key},
 };
 use crate::{
+    bans::CommandAuthor,
     limits::{BucketLimit, PasswordLimits, PasswordVerdict, SeenRequests},
     model::{Millis, UnixMillis},
     node::Route,
@@ -143,7 +144,7 @@ fn refuse(
 /// Runs commands and answers with their output.
 fn respond(server: &mut QwServer, now: Millis, route: Route, commands: &[&[u8]]) {
     let from = route.remote;
-    server.bans.set_author(Some(format!("rcon {}", from.ip().to_canonical())));
+    server.bans.set_author(Some(CommandAuthor::Remote(from.ip())));
     let mut output = String::new();
     for command in commands {
         let line = String::from_utf8_lossy(command);

@@ -342,7 +342,7 @@ mod tests {
         let total = SETTINGS.len() + 1;
         assert!(list.ends_with(&format!("\n\n{total} total cvars\n{total} cvar indexes\n")));
         assert_eq!(settings.cvarlist("*fraglimit").lines().count(), 6);
-        assert_eq!(settings.cvarlist("admin").lines().count(), 4);
+        assert_eq!(settings.cvarlist("admin").lines().count(), 5);
     }
 
     #[test]

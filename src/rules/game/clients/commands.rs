@@ -91,7 +91,7 @@ const COMMANDS: &[CommandRow] = {
         open_arena("vosay_local", Anyone, |game, client, words| game.voice(client, All, WITHOUT_TEXT, words)),
         row("score", Anyone, |game, client, _| game.clients.send_scores(game.host, [client])),
         open_arena("acc", Anyone, |game, client, _| game.send_accuracy(client)),
-        open_arena("getmappage", Anyone, |game, client, words| send_map_page(game.host, client, atoi(words.get(1)))),
+        open_arena("getmappage", Anyone, |game, client, words| send_map_page(game, client, atoi(words.get(1)))),
         row("where", Anyone, |game, client, _| game.tell_place(client)),
         // Accepted and ignored.
         CommandRow { only: Some(BaseGame::Quake3), ..row("stats", Anyone, |_, _, _| {}) },
@@ -320,18 +320,18 @@ impl ClientContext<'_> {
 }
 
 /// Sends a client a page of map names for the vote menu.
-fn send_map_page(host: &mut dyn Host, client: ClientNum, page: i32) {
-    let names = host.map_names();
+fn send_map_page(game: &mut ClientContext<'_>, client: ClientNum, page: i32) {
+    let names = game.clients.vote_maps.allowed(game.host.map_names());
     let last = names.len().saturating_sub(1) / MAPS_PER_PAGE;
     let page = usize::try_from(page).unwrap_or(0).min(last);
     let mut text = format!("mappage {page}");
-    let legal = |name: &&String| name.len() <= MAX_ECHO_LEN;
+    let legal = |name: &&&str| name.len() <= MAX_ECHO_LEN;
     let mut shown = names.iter().filter(legal).skip(page * MAPS_PER_PAGE);
     for _ in 0..MAPS_PER_PAGE {
-        let name = shown.next().map_or("", |name| name.as_str());
+        let name = shown.next().map_or("", |name| *name);
         let _ = write!(text, " \"{name}\"");
     }
-    host.send_command(Some(client), &text);
+    game.host.send_command(Some(client), &text);
 }
 
 /// Whether a command of the table is allowed in intermission.

@@ -13,8 +13,10 @@ type Handler = fn(&mut ClientContext<'_>, &CommandArgs);
 
 const HANDLERS: [Handler; COMMANDS.len()] = [
     |cx, words| ip_bans::add(cx.host, words.get(1)),
+    |cx, _| cx.order_end_of_vote(false),
     |cx, words| cx.force(words),
     |cx, _| ip_bans::list(cx.host),
+    |cx, _| cx.order_end_of_vote(true),
     |cx, words| ip_bans::remove(cx.host, words.get(1)),
     |cx, words| cx.say_to_team(words),
 ];
@@ -27,11 +29,21 @@ pub(in crate::game) const COMMANDS: &[ConsoleCommand] = &[
         help: "Add an address to g_banIPs, e.g. 10.1.2.3 or 10.1.*.",
     },
     ConsoleCommand {
+        name: "cancelvote",
+        usage: "",
+        help: "End the vote without its effect, also one that has just passed.",
+    },
+    ConsoleCommand {
         name: "forceteam",
         usage: "<name or slot> <team>",
         help: "Put a player into a team: red, blue, free or spectator.",
     },
     ConsoleCommand { name: "listip", usage: "", help: "List the addresses of g_banIPs." },
+    ConsoleCommand {
+        name: "passvote",
+        usage: "",
+        help: "End the vote as if most players had voted yes.",
+    },
     ConsoleCommand {
         name: "removeip",
         usage: "<address>",

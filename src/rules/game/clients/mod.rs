@@ -17,6 +17,8 @@ mod game_log;
 mod game_settings;
 mod ip_bans;
 mod locations;
+mod map_names;
+pub(in crate::game) mod map_pool;
 mod message_of_the_day;
 mod names;
 mod player;
@@ -29,6 +31,7 @@ mod team_overlay;
 mod teams;
 #[cfg(test)]
 mod tests;
+mod vote_maps;
 mod vote_settings;
 mod votes;
 
@@ -151,6 +154,10 @@ pub(in crate::game) struct Clients {
     /// Level time of the next team overlay.
     overlay_at: LevelTime,
     votes: votes::Votes,
+    /// Maps of votes.
+    vote_maps: vote_maps::VoteMaps,
+    /// Random seed of the level.
+    pub(in crate::game) seed: u32,
     rejoin_stats: rejoin_stats::RejoinStats,
     /// Level time at which the clock of the game log starts.
     logged_from: LevelTime,
@@ -185,6 +192,8 @@ impl Clients {
             message_of_the_day: MessageOfTheDay::default(),
             overlay_at: LevelTime::default(),
             votes: votes::Votes::default(),
+            vote_maps: vote_maps::VoteMaps::default(),
+            seed: 0,
             rejoin_stats: rejoin_stats::RejoinStats::default(),
             logged_from: LevelTime::default(),
             players: vec![None; MAX_CLIENTS],
@@ -207,6 +216,8 @@ impl Clients {
         // As in the base game, the first interval starts at level time 0.
         self.overlay_at = LevelTime(team_overlay::OVERLAY_MS);
         self.votes = votes::Votes::default();
+        self.vote_maps = vote_maps::VoteMaps::read(host);
+        self.seed = start.seed;
         self.rejoin_stats = rejoin_stats::RejoinStats::default();
         self.locations.clear();
         self.players.fill(None);

@@ -72,7 +72,7 @@ const PROPOSALS: &[ProposalRow] = &[
         "" => Err("nextmap not set.".to_owned()),
         _ => Ok(Proposal::NextMap),
     }),
-    row("map", 4, |_, host, word| map(host, word)).with(" <mapname>"),
+    row("map", 4, map).with(" <mapname>"),
     row("g_gametype", 8, game_type).with(" <n>"),
     row("kick", 16, kick).with(" <player>"),
     row("clientkick", 16, client_kick).with(" <clientnum>"),
@@ -128,7 +128,9 @@ pub(super) fn read(
 ) -> Result<Proposal, Vec<String>> {
     let flags = host.settings().int(key::VOTEFLAGS);
     let allowed = |row: &&ProposalRow| {
-        row.only.is_none_or(|base| base == clients.ruleset.base) && flags & row.flag != 0
+        row.only.is_none_or(|base| base == clients.ruleset.base)
+            && flags & row.flag != 0
+            && (row.flag == CUSTOM_FLAG || names(host.settings().text(key::G_VOTE_NAMES), row.name))
     };
     // Separators would start another console command.
     let clean = |word: &String| !word.contains([';', '\n', '\r', '"']);
@@ -173,10 +175,21 @@ pub(super) fn custom_votes(host: &dyn Host) -> impl Iterator<Item = &str> {
     host.settings().text(key::G_CUSTOM_VOTES).split_ascii_whitespace().filter(legal)
 }
 
-fn map(host: &dyn Host, word: &str) -> Result<Proposal, String> {
-    let names = host.map_names();
-    match names.iter().find(|name| name.eq_ignore_ascii_case(word)) {
-        Some(name) => Ok(Proposal::Map(name.clone())),
+/// Whether a list of words between slashes has a word. An empty one and `*` have all.
+pub(super) fn names(list: &str, word: &str) -> bool {
+    let word = format!("/{}/", word.to_ascii_lowercase());
+    matches!(list, "" | "*") || list.to_ascii_lowercase().contains(&word)
+}
+
+/// Names of all votes.
+pub(super) fn vote_names() -> impl Iterator<Item = &'static str> {
+    PROPOSALS.iter().map(|row| row.name)
+}
+
+fn map(clients: &Clients, host: &dyn Host, word: &str) -> Result<Proposal, String> {
+    let names = clients.vote_maps.allowed(host.map_names());
+    match names.into_iter().find(|name| name.eq_ignore_ascii_case(word)) {
+        Some(name) => Ok(Proposal::Map(name.to_owned())),
         None => Err("Map is not available.".to_owned()),
     }
 }
@@ -206,7 +219,7 @@ fn game_type(clients: &Clients, host: &dyn Host, word: &str) -> Result<Proposal,
     }
     let kind = number.and_then(GameType::of_number).filter(|kind| kind.is_for_many());
     let offered = host.settings().text(key::G_VOTE_GAMETYPES);
-    let is_offered = |kind| offered.is_empty() || offered.contains(&format!("/{}/", kind as i32));
+    let is_offered = |kind| names(offered, &(kind as i32).to_string());
     match kind {
         Some(kind) if is_offered(kind) => Ok(Proposal::Play(kind)),
         Some(_) => Err("Gametype is not available.".to_owned()),

@@ -1,8 +1,8 @@
 //! Check of the settings about votes: what they name without effect is printed.
 //!
-//! Source: OpenArena's settings `g_voteGametypes`, `g_customVotes` and `voteflags`.
+//! Source: OpenArena's settings `g_voteNames`, `g_voteGametypes`, `g_customVotes` and `voteflags`.
 
-use super::proposal::{CUSTOM_FLAG, custom_votes};
+use super::proposal::{CUSTOM_FLAG, custom_votes, names, vote_names};
 use crate::{
     bg::GameType,
     cvar::quoted,
@@ -21,12 +21,22 @@ pub(super) fn report(host: &mut dyn Host, ruleset: &Ruleset) {
     let game_types = host.settings().text(key::G_VOTE_GAMETYPES);
     let is_offered = |word: &&str| {
         let number = word.parse().ok().and_then(GameType::of_number);
-        number.is_some_and(GameType::is_for_many) && game_types.contains(&format!("/{word}/"))
+        number.is_some_and(GameType::is_for_many) && names(game_types, word)
     };
-    let words = game_types.split('/').filter(|word| !word.is_empty() && !is_offered(word));
+    let words =
+        game_types.split('/').filter(|word| !matches!(*word, "" | "*") && !is_offered(word));
     lines.extend(words.take(MAX_NAMED).map(|word| {
         let word = quoted(word);
         format!("g_voteGametypes: {word} offers no game type (expected numbers between slashes, such as /0/3/)")
+    }));
+    let listed = host.settings().text(key::G_VOTE_NAMES);
+    let is_vote = |word: &str| {
+        vote_names().any(|name| name.eq_ignore_ascii_case(word)) && names(listed, word)
+    };
+    let words = listed.split('/').filter(|word| !matches!(*word, "" | "*") && !is_vote(word));
+    lines.extend(words.take(MAX_NAMED).map(|word| {
+        let word = quoted(word);
+        format!("g_voteNames: {word} allows no vote (expected names between slashes, such as /map/kick/)")
     }));
     lines.extend(in_vain(host));
     lines.iter().for_each(|line| host.print(line));

@@ -8,6 +8,7 @@ use super::{
     ClientContext, Clients,
     ballots::{Electorate, Holder, Poll, PollState},
     commands::answer,
+    map_pool,
     proposal::{self, Proposal},
     vote_settings,
 };
@@ -352,9 +353,14 @@ impl ClientContext<'_> {
             PollState::MoreYes => "Vote passed. More yes than no.",
             PollState::Failed => "Vote failed.",
         };
-        let votes = electorate.count(poll);
-        if let Some((proposal, _)) = clients.votes.open.take() {
-            let is_passed = poll_state != PollState::Failed;
+        self.end_vote(poll_state != PollState::Failed, &electorate, text);
+    }
+
+    /// Ends the vote that runs, and tells all clients so.
+    fn end_vote(&mut self, is_passed: bool, electorate: &Electorate, told: &str) {
+        let clients = &mut *self.clients;
+        if let Some((proposal, poll)) = clients.votes.open.take() {
+            let votes = electorate.count(&poll);
             let text = proposal.text(clients);
             if is_passed {
                 clients.votes.passed = Some((proposal, clients.now + PAUSE_MS));
@@ -362,8 +368,31 @@ impl ClientContext<'_> {
             let event = GameEvent::VoteEnd { is_passed, votes, proposal: &text };
             self.clients.emit(self.host, &event);
         }
-        self.host.send_command(None, &format!("print \"{text}\n\""));
+        self.host.send_command(None, &format!("print \"{told}\n\""));
         self.host.set_configstring(configstring::VOTE_TIME, "");
+    }
+
+    /// Ends votes on order of the operator. Without a vote that runs, one that has passed or those of teams are canceled.
+    pub(super) fn order_end_of_vote(&mut self, is_passed: bool) {
+        let told = if is_passed { "Vote passed." } else { "Vote canceled." };
+        if self.clients.votes.open.is_some() {
+            let electorate = self.clients.electorate(self.host, None);
+            self.end_vote(is_passed, &electorate, told);
+            return self.host.reply(told);
+        }
+        let is_pending = !is_passed && self.clients.votes.passed.take().is_some();
+        let teams = TeamColor::ALL.into_iter().filter(|_| !is_passed);
+        let teams: Vec<_> = teams
+            .filter(|&color| self.clients.votes.teams[color as usize].take().is_some())
+            .collect();
+        if !is_pending && teams.is_empty() {
+            return self.host.reply("No vote in progress.");
+        }
+        for color in teams {
+            self.host.set_configstring(team_strings(color)[0], "");
+        }
+        self.host.send_command(None, &format!("print \"{told}\n\""));
+        self.host.reply(told);
     }
 
     /// Checks the settings once in a level, after the scripts that started it.
@@ -388,6 +417,12 @@ impl ClientContext<'_> {
     fn run_proposal(&mut self, proposal: &Proposal) {
         if *proposal == Proposal::Shuffle {
             self.shuffle();
+        }
+        if *proposal == Proposal::NextMap
+            && let Some(map) =
+                map_pool::next_map(self.host, self.clients.game_type, self.clients.seed)
+        {
+            return self.host.run_console(ConsoleTiming::Append, &format!("map {map}"));
         }
         let nextmap = self.host.settings().text(key::NEXTMAP).to_owned();
         for line in proposal.lines(self.clients.ruleset.base, &nextmap) {

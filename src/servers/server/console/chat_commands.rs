@@ -10,7 +10,7 @@ use super::{
     players::find_player,
 };
 use crate::{
-    bans::{EntryKind, Span},
+    bans::{CommandAuthor, EntryKind, Span, is_time_like},
     model::{ClientNum, CommandArgs, text},
     server::{
         admins::{AdminCommand, HELP, command_named},
@@ -73,7 +73,7 @@ fn take_step(server: &mut Server, number: ClientNum, step: AdminStep) -> Vec<Str
         }
         AdminStep::Run(line) => {
             let author = author(&server.core, number);
-            server.core.bans.set_author(author);
+            server.core.bans.set_author(author.map(CommandAuthor::Player));
             server.core.console.redirect();
             execute::run_command(server, &CommandArgs::parse(&line), 0);
             server.core.bans.set_author(None);
@@ -150,14 +150,15 @@ fn about_player(
     Ok(AdminStep::Run(match name {
         "ban" | "mute" => {
             let time = Span::parse(words.get(at));
-            let is_number = words.get(at).parse::<u64>().is_ok();
             let longest = max_time.and_then(Span::parse);
             match (time, max_time, longest) {
                 (Some(time), Some(word), Some(longest)) if time > longest => {
                     return Err(format!("!{name}: longest time of your level: {word}"));
                 }
-                // The console refuses a number without unit.
-                (None, Some(word), _) if !is_number => format!("{name} {target} {word} {rest}"),
+                // The console refuses a time that is not valid.
+                (None, Some(word), _) if !is_time_like(words.get(at)) => {
+                    format!("{name} {target} {word} {rest}")
+                }
                 _ => format!("{name} {target} {rest}"),
             }
         }

@@ -71,11 +71,5 @@ pub(super) fn applied_to(server: &Server, kind: EntryKind, number: ClientNum) ->
     let client = server.core.clients.get(number)?;
     let guid = Userinfo(&client.userinfo).guid();
     let looked = Looked { address: client.remote.address().ip(), guid, name: &client.name };
-    let now = moderation::calendar(&server.core);
-    let list = server.core.bans.list();
-    let applied = match kind {
-        EntryKind::Mute => list.mute_of(looked, now),
-        EntryKind::Ban | EntryKind::Exception => list.ban_of(looked, now),
-    };
-    list.id_of(kind, &applied?.subject)
+    server.core.bans.list().applied_to(kind, looked, moderation::calendar(&server.core))
 }

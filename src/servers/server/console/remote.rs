@@ -4,6 +4,7 @@
 
 use super::{audit, run_line};
 use crate::{
+    bans::CommandAuthor,
     limits::SeenRequests,
     model::{Challenge, Millis, text},
     node::Route,
@@ -132,7 +133,7 @@ fn respond(
             server.core.stats.bump(Counter::RconAccepted);
             server.core.console.redirect();
             audit::record_access(server, from);
-            server.core.bans.set_author(Some(format!("rcon {}", from.ip().to_canonical())));
+            server.core.bans.set_author(Some(CommandAuthor::Remote(from.ip())));
             server.core.audit.actor = Actor::Rcon(from);
             for command in commands {
                 let shown = masked_line(command);

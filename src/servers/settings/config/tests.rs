@@ -236,7 +236,8 @@ fn template_explains_all_settings_and_reads_back() {
             uncommented.push_str(&line[1..]);
         }
         uncommented.push('\n');
-        assert!(line.chars().count() <= 100, "{line}");
+        // A value has one line.
+        assert!(is_setting(line) || line.chars().count() <= 100, "{line}");
         before = line;
     }
     settings.read_config("f.toml", &uncommented).unwrap();

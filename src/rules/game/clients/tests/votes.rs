@@ -3,7 +3,9 @@
 use super::*;
 use crate::bg::Persistent;
 use crate::bg::entity_flag;
-use crate::game::BaseGame;
+use crate::game::{BaseGame, FileLimits, GameFiles};
+use crate::model::assets::MemoryAssets;
+use std::rc::Rc;
 
 const SHOWN: [u16; 4] = [8, 9, 10, 11];
 
@@ -566,4 +568,58 @@ fn shuffle_balances_teams() {
     fixture.wait(3100);
     let teams = [0, 1, 2, 3].map(|n| fixture.configstring(544 + n).split('\\').nth(3) == Some("1"));
     assert_eq!(teams, [true, false, false, true]);
+}
+
+#[test]
+fn operator_cancels_and_passes_votes() {
+    let mut fixture = fixture(Ruleset::BASEOA, &[]);
+    let order = |fixture: &mut Fixture, line: &str| {
+        fixture.forget();
+        let words = CommandArgs::parse(line);
+        let Fixture { game, host, .. } = fixture;
+        assert_eq!(game.console_command(host, &words), Ok(true));
+        fixture.host.sent_to_all().iter().map(|text| text.to_string()).collect::<Vec<_>>()
+    };
+    assert!(order(&mut fixture, "cancelvote").is_empty());
+    fixture.say(0, "callvote fraglimit 33");
+    assert_eq!(order(&mut fixture, "cancelvote"), ["print \"Vote canceled.\n\""]);
+    assert_eq!(fixture.configstring(8), "");
+    fixture.wait(4000);
+    assert!(fixture.host.queued.is_empty());
+    fixture.say(0, "callvote fraglimit 33");
+    assert_eq!(order(&mut fixture, "passvote"), ["print \"Vote passed.\n\""]);
+    assert_eq!(
+        order(&mut fixture, "cancelvote"),
+        ["print \"Vote canceled.\n\""],
+        "during its pause"
+    );
+    fixture.wait(4000);
+    assert!(fixture.host.queued.is_empty());
+    fixture.say(0, "callvote fraglimit 34");
+    order(&mut fixture, "passvote");
+    fixture.wait(3100);
+    assert_eq!(fixture.host.queued, ["set fraglimit 34"]);
+    let ended = ["vote failed: 1 0 ", "vote passed: 1 0 "];
+    for text in ended {
+        assert!(fixture.host.logged.iter().any(|(_, line)| line.starts_with(text)), "{text}");
+    }
+}
+
+#[test]
+fn votes_are_limited_by_name_and_map_file() {
+    let mut fixture = fixture(Ruleset::BASEOA, &[("g_voteNames", "/map/Kick/")]);
+    let refused = fixture.say(0, "callvote fraglimit 33");
+    let text = "Vote commands are: map <mapname>, kick <player>, custom <special>.";
+    assert!(refused.iter().any(|(_, line)| line.contains(text)), "{refused:?}");
+    let mut assets = MemoryAssets::default();
+    assets.insert("votemaps.cfg", b"q3dm17 gone".to_vec()).expect("a legal name");
+    fixture.host.files = Some(GameFiles::new(Rc::new(assets), FileLimits { bytes: 0, files: 0 }));
+    fixture.start(false);
+    fixture.enter(0, "\\name\\alpha");
+    assert_eq!(fixture.ask(0, "callvote map oa_dm1"), "print \"Map is not available.\n\"");
+    assert_eq!(fixture.ask(0, "callvote map gone"), "print \"Map is not available.\n\"");
+    let page = fixture.ask(0, "getmappage 0");
+    assert!(page.starts_with("mappage 0 \"q3dm17\" \"\""), "{page}");
+    fixture.say(0, "callvote map Q3DM17");
+    assert_eq!(fixture.configstring(9), "Change map to: q3dm17?");
 }

@@ -8,7 +8,11 @@
 use crate::bg::Persistent;
 use crate::game::deathmatch::context::Context;
 use crate::game::deathmatch::matches::{MatchEnd, MatchState, RESTART, score::set_team_scores};
-use crate::game::{TeamScoreCause, clients::JoinState, settings::key};
+use crate::game::{
+    TeamScoreCause,
+    clients::{JoinState, map_pool},
+    settings::key,
+};
 use crate::model::{Buttons, ClientNum, LevelTime};
 
 /// Minimum duration of the intermission, in ms.
@@ -77,10 +81,13 @@ impl MatchState {
         if cx.mode().repeats_level {
             return self.queue_level_change(cx, RESTART);
         }
+        let of_pool = map_pool::next_map(cx.host, cx.clients.game_type, cx.clients.seed);
         let next = cx.host.settings().text(key::NEXTMAP);
         let unnamed = next.is_empty() || next == RESTART;
         let (first, second) = ROTATION;
-        if unnamed && !cx.host.setting(first).is_empty() {
+        if let Some(map) = of_pool {
+            self.queue_level_change(cx, &format!("map {map}"));
+        } else if unnamed && !cx.host.setting(first).is_empty() {
             cx.host.set_setting("nextmap", second);
             self.queue_level_change(cx, &format!("vstr {first}"));
         } else {

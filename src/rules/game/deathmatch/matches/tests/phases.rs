@@ -1,6 +1,8 @@
 //! Tests of warm-up, intermission, tournament and level change.
 
 use super::*;
+use crate::game::{FileLimits, GameFiles};
+use crate::model::assets::MemoryAssets;
 
 #[test]
 fn ready_humans_end_intermission_after_five_seconds() {
@@ -183,6 +185,37 @@ fn rotation_starts_at_d1_without_nextmap() {
         level.run(6000);
         assert_eq!(level.queued.iter().map(|(_, line)| line.as_str()).collect::<Vec<_>>(), [asked]);
         assert_eq!(crate::game::Host::setting(&level.host, "nextmap"), then);
+    }
+}
+
+#[test]
+fn pool_of_game_type_chooses_next_map() {
+    let maps = |text: &str| {
+        let mut assets = MemoryAssets::default();
+        assets.insert("maps_dm.cfg.org", text.as_bytes().to_vec()).expect("a legal name");
+        Some(GameFiles::new(std::rc::Rc::new(assets), FileLimits { bytes: 0, files: 0 }))
+    };
+    let file = "oa_dm3 oa_dm1\nOA_DM2 gone // oa_dm9";
+    for (choice, nextmap, file, current, asked) in [
+        ("0", "map_restart 0", file, "oa_dm1", "vstr nextmap"),
+        ("2", "map_restart 0", file, "oa_dm1", "map oa_dm2"),
+        ("2", "", file, "oa_dm2", "map oa_dm3"),
+        ("2", "", file, "q3dm1", "map oa_dm3"),
+        ("2", "map oa_dm7", file, "oa_dm1", "vstr nextmap"),
+        ("1", "", "oa_dm1 oa_dm2", "oa_dm1", "map oa_dm2"),
+        ("1", "", "oa_dm1", "oa_dm1", "map_restart 0"),
+    ] {
+        let settings = [("fraglimit", "1"), ("g_autonextmap", choice), ("nextmap", nextmap)];
+        let mut level = Match::with(Ruleset::BASEQ3, &settings, 1);
+        level.host.maps = ["oa_dm1", "oa_dm2", "oa_dm3", "oa_dm9"].map(str::to_owned).to_vec();
+        level.host.files = maps(file);
+        crate::game::Host::set_setting(&mut level.host, "mapname", current);
+        level.score(0, 1);
+        level.run(1000);
+        level.press(0, Buttons::ATTACK);
+        level.run(6000);
+        let lines: Vec<_> = level.queued.iter().map(|(_, line)| line.as_str()).collect();
+        assert_eq!(lines, [asked], "{choice} {nextmap} {current}");
     }
 }
 
