@@ -8,7 +8,7 @@ use super::ServerAddress;
 use super::number::number;
 use crate::{
     discovery::{Family, GAMES, Game},
-    wire::secure_rcon::SecureMode,
+    rcon::SecureMode,
 };
 
 /// Examples of the help.

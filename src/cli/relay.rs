@@ -140,7 +140,7 @@ pub struct ViewerOptions {
     /// Let only the console control the source, not viewers
     #[arg(long)]
     pub console_only: bool,
-    /// Let viewers see the end of the match after SIGTERM, for TIME at most, up to 24h [default: end at once]
+    /// Let viewers see the end of the match after SIGTERM, for TIME at most [default: end at once]
     #[arg(long, value_name = "TIME", value_parser = drain)]
     pub drain: Option<Duration>,
     /// Folder of the list of bans; none keeps it in memory [default: $STATE_DIRECTORY, else fragd/PORT in ~/.local/state]

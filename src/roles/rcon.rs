@@ -12,8 +12,7 @@ use fragd::{
     discovery::Family,
     io::{self, Clock, Colors, LineEditor, Options, Sockets},
     model::{Millis, UnixMillis},
-    rcon::{self, RconAnswer, RconClient, RconOptions, RconResult},
-    wire::secure_rcon::SecureMode,
+    rcon::{self, RconAnswer, RconClient, RconOptions, RconResult, SecureMode},
 };
 
 use super::output::Output;

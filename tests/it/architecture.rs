@@ -218,6 +218,7 @@ const FOLDERS: &[(&str, &[Module])] = &[
                 "model",
                 "proxy",
                 "qwserver",
+                "rcon",
                 "settings",
                 "trace",
             ],

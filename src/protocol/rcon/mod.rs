@@ -24,10 +24,12 @@ use crate::{
     },
     wire::{
         connectionless::{Message, OUT_OF_BAND, Rcon},
-        secure_rcon::{SecureMode, write_secure_rcon},
+        secure_rcon::write_secure_rcon,
         text::WireText,
     },
 };
+
+pub use crate::wire::secure_rcon::SecureMode;
 
 /// Longest answer, in bytes. The rest is left out.
 pub const MAX_ANSWER: usize = 1 << 20;

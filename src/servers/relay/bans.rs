@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// Refusal of a client that connects and is banned.
-pub(super) fn refusal(state: &RelayState, route: Route, info: &InfoString) -> Option<String> {
+pub(super) fn ban_refusal(state: &RelayState, route: Route, info: &InfoString) -> Option<String> {
     let info = Userinfo(info);
     let client = Client { address: route.remote.ip(), guid: info.guid(), name: info.name() };
     state.bans.refusal(client, state.calendar())

@@ -173,7 +173,7 @@ impl Service for RelayState {
         route: Route,
         info: &InfoString,
     ) -> Result<impl Iterator<Item = ViewerKey>, String> {
-        if let Some(refusal) = bans::refusal(self, route, info) {
+        if let Some(refusal) = bans::ban_refusal(self, route, info) {
             return Err(refusal);
         }
         Ok(0..self.options.max_viewers as usize)
