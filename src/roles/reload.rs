@@ -71,6 +71,10 @@ struct Files {
     without_scripts: Settings,
     /// Commands of scripts, which are not run.
     commands: u32,
+    /// Refused lines of scripts.
+    refused: Vec<String>,
+    /// Values that were read in another form.
+    notes: Vec<String>,
 }
 
 /// Effect of a changed setting.
@@ -144,7 +148,8 @@ impl Reload {
             return Err(reader.errors.into_iter().filter(is_missing).collect());
         }
         settings.begin_first_level();
-        Ok(Files { settings, without_scripts, commands: reader.commands })
+        let ConfigReader { commands, errors: refused, notes, .. } = reader;
+        Ok(Files { settings, without_scripts, commands, refused, notes })
     }
 
     /// Archived settings. An archive that cannot be read now has none.
@@ -159,7 +164,7 @@ impl Reload {
         if let Some(data) = &self.data {
             data.rescan();
         }
-        let Files { settings: now, without_scripts, commands } = match self.read() {
+        let Files { settings: now, without_scripts, commands, refused, notes } = match self.read() {
             Ok(files) => files,
             Err(errors) => {
                 errors.iter().for_each(|error| log::error!("reload: {error}"));
@@ -170,6 +175,9 @@ impl Reload {
         };
         let archived = self.archived();
         let mut counts = [0; Effect::ALL.len()];
+        counts[Effect::Refused as usize] = refused.len();
+        refused.iter().for_each(|error| log::warn!("reload: {error}: refused"));
+        notes.iter().for_each(|note| log::info!("reload: {note}"));
         let mut lines = Vec::new();
         for (name, value, effect, command) in changes(&self.before, &now) {
             let is_of_script = without_scripts.get(name) != Some(value);

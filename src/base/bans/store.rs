@@ -47,7 +47,7 @@ impl BanStore {
     pub fn attach(&mut self, folder: Option<Rc<dyn StateFolder>>, now: u64) {
         let (file, list) = SavedFile::open(folder, BANS_FILE, MAX_FILE_LEN, parse);
         let added = std::mem::replace(&mut self.list, list.unwrap_or_default());
-        self.file = file;
+        (self.file, self.of_run) = (file, BTreeSet::new());
         if self.list.remove_ended(now) {
             self.file.change();
         }
