@@ -13,7 +13,7 @@ use fragd::{
 };
 
 use crate::{
-    bans::MemoryState,
+    memory_state::MemoryState,
     quakeworld_fixture::{QwFixture, address},
     sim_fixture,
 };
