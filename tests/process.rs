@@ -1078,6 +1078,14 @@ fn hangup_applies_what_files_have_changed() {
     for pair in ["\\sv_hostname\\second", "\\timelimit\\40", "\\fraglimit\\30"] {
         assert!(shown.contains(pair), "{pair} not in {shown}");
     }
+    write("s.cfg", "set fraglimit abc\nset d1 \"map fragd2\"\nset d2 y\n");
+    reload(
+        &server,
+        "reload: 1 applied, 0 with the next map, 0 need a restart, 1 refused; 0 commands",
+    );
+    let text = fs::read_to_string(&log).unwrap();
+    assert!(text.contains("reload: ./s.cfg:1: fraglimit: "), "{text}");
+    assert!(info(server.port).contains("\\fraglimit\\30"), "the value stays");
     write("f.toml", "sv_hostname = \"third\"\nsv_fps = 1\n");
     reload(&server, "reload refused: nothing is changed");
     let text = fs::read_to_string(&log).unwrap();

@@ -63,6 +63,8 @@ impl BanList {
     pub fn parse(text: &str) -> Result<Self, FileFault> {
         let mut list = Self::default();
         let mut unnumbered = Vec::new();
+        // Editors may write a byte order mark.
+        let text = text.trim_start_matches('\u{feff}');
         for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
             let failed = |fault| FileFault { line: at + 1, fault };
             let (id, content, ended) = entry_of(line).map_err(failed)?;

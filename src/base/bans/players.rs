@@ -2,6 +2,8 @@
 //!
 //! They are about a player, an address, a network, a GUID or names, with time and reason.
 
+use std::net::IpAddr;
+
 use super::{
     commands::{Moderated, Named, add, draft, remove},
     entry::EntryKind,
@@ -99,6 +101,11 @@ fn target_of(host: &dyn Moderated, words: &CommandArgs) -> Result<(Subject, usiz
             "Usage: {name} [address, guid or name] <player, address, network, GUID or name> [time] [reason]\n\
              e.g. {name} 3 2h spam, {name} 192.0.2.0/24, {name} guid 3 7d, {name} name \"bad*\""
         ));
+    }
+    let is_network_like = |(address, _): (&str, _)| address.parse::<IpAddr>().is_ok();
+    if word.split_once('/').is_some_and(is_network_like) {
+        let subject = Subject::network(word).map_err(|error| invalid(word, &error))?;
+        return Ok((subject, at + 1));
     }
     let recognized = Subject::recognized(word).filter(|subject| at == 1 || is_network(subject));
     let subject = match recognized {

@@ -3,7 +3,10 @@
 //! A mask is up to four numbers with dots between them; `*` and missing numbers at the end match every
 //! value. With `g_filterBan` 0 the list is an allow list. Source: the base game's address filters.
 
-use crate::game::{Host, settings::key};
+use crate::{
+    game::{Host, settings::key},
+    model::text::counted,
+};
 
 /// Name of the setting with the list.
 const LIST: &str = key::G_BAN_IPS.setting().name;
@@ -113,7 +116,7 @@ pub(super) fn list(host: &mut dyn Host) {
         true => "they may not come in",
     };
     let count = list.split_ascii_whitespace().filter_map(IpMask::parse).count();
-    host.reply(&format!("{count} addresses: {effect}"));
+    host.reply(&format!("{} in g_banIPs: {effect}", counted(count, "mask")));
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 
 use std::fmt::{self, Write as _};
 
-use hmac::{Hmac, KeyInit as _, Mac as _};
+use pbkdf2::pbkdf2_hmac_array;
 use sha2::Sha256;
 use subtle::{Choice, ConstantTimeEq as _};
 
@@ -89,22 +89,9 @@ fn check(secret: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the hash of a text: one block of PBKDF2.
+/// Returns the hash of a text.
 fn hash_of(text: &str, salt: &[u8; SALT_LEN]) -> Hash {
-    let keyed =
-        Hmac::<Sha256>::new_from_slice(text.as_bytes()).expect("keys of any length are valid");
-    let next = |parts: &[&[u8]]| -> Hash {
-        let mut keyed = keyed.clone();
-        parts.iter().for_each(|part| keyed.update(part));
-        keyed.finalize().into_bytes().into()
-    };
-    let mut last = next(&[salt, &1u32.to_be_bytes()]);
-    let mut hash = last;
-    for _ in 1..ROUNDS {
-        last = next(&[&last]);
-        hash.iter_mut().zip(last).for_each(|(sum, byte)| *sum ^= byte);
-    }
-    hash
+    pbkdf2_hmac_array::<Sha256, 32>(text.as_bytes(), salt, ROUNDS)
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -145,7 +145,7 @@ fn banned_address_is_refused() {
     let mut fixture = Fixture::set_up(Ruleset::BASEOA, &[]);
     assert!(console(&mut fixture, "addip 10.1.2"));
     console(&mut fixture, "listip");
-    assert_eq!(fixture.host.replies, ["10.1.2.*", "1 addresses: they may not come in"]);
+    assert_eq!(fixture.host.replies, ["10.1.2.*", "1 mask in g_banIPs: they may not come in"]);
     let try_from = |fixture: &mut Fixture, ip: &str| {
         fixture.host.userinfos[5] = format!("\\name\\x\\ip\\{ip}");
         fixture.game.client_connect(&mut fixture.host, client(5), true, false)
