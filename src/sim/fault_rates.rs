@@ -28,6 +28,8 @@ pub struct FaultRates {
     pub floods: u32,
     /// Rate of chat lines.
     pub talk: u32,
+    /// Rate of steps of the server's calendar.
+    pub calendar_steps: u32,
 }
 
 impl FaultRates {
@@ -60,6 +62,7 @@ impl FaultRates {
             leaves: share(50),
             maps: share(25),
             floods: share(60),
+            calendar_steps: share(10),
             talk: 300,
             ..Self::default()
         };

@@ -48,6 +48,8 @@ faults! {
     Restart = "restarts",
     /// A burst of queries and random datagrams from other addresses.
     Flood = "floods",
+    /// A calendar of the server that is set forward or back.
+    Calendar = "calendar steps",
 }
 
 /// Injected faults by kind.

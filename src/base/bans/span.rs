@@ -27,7 +27,7 @@ impl Span {
     }
 }
 
-/// Whether a word that is no [`Span`] was meant as one, such as `30`, `30min`, `-1h` or `1.5h`.
+/// Whether a word that is not a [`Span`] was meant as one, such as `30`, `30min`, `-1h` or `1.5h`.
 #[must_use]
 pub fn is_time_like(word: &str) -> bool {
     word.trim_start_matches(['+', '-', '.']).starts_with(|first: char| first.is_ascii_digit())

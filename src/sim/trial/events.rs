@@ -3,11 +3,14 @@
 use super::{PlayerSlot, SERVER, Trial, rate};
 use crate::{
     client::Protocol,
-    model::{Millis, Qport},
+    model::{Millis, Qport, UnixMillis},
     node::{Hosted as _, Input, LocalPort},
     server::accepts_protocol,
     sim::{Actor, Fault, FaultRates, Network, NodeId, NumberedLine, Player},
 };
+
+/// Seconds of a year.
+const YEAR_S: u64 = 365 * 86_400;
 
 impl Trial {
     /// Draws and runs the events of one moment.
@@ -47,6 +50,9 @@ impl Trial {
         if self.rng.chance(rates.floods) {
             self.flood();
         }
+        if self.rng.chance(rates.calendar_steps) {
+            self.step_calendar();
+        }
         if self.rng.chance(rates.talk) && !rates.damages() {
             let place = self.rng.below(self.slots.len() as u64 + 1) as usize;
             let _ = self.say(place);
@@ -63,6 +69,14 @@ impl Trial {
         let span = Millis(1 + self.rng.below(4000));
         self.network.jump_clock(node, span);
         self.report.faults.add(fault);
+    }
+
+    /// Sets the server's calendar to any time of two decades.
+    fn step_calendar(&mut self) {
+        let to = UnixMillis((1_700_000_000 + self.rng.below(20 * YEAR_S)) * 1000);
+        let now = self.network.clock(SERVER);
+        self.actors[SERVER].handle_input(now, Input::Calendar(to));
+        self.report.faults.add(Fault::Calendar);
     }
 
     /// Draws a player. `None` when that one is away.
