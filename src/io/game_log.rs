@@ -7,7 +7,7 @@
 
 use std::{
     fs::{self, File, OpenOptions},
-    io::{self, Write as _},
+    io::{self, Read as _, Seek as _, SeekFrom, Write as _},
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -74,7 +74,7 @@ pub struct LogFile {
     pub kind: LogKind,
     /// Path of the file. Lines are appended.
     pub path: PathBuf,
-    /// Whether each piece is written and synced to disk at once.
+    /// Whether a write is synced to disk, and those of the game log are made at once.
     pub sync: bool,
     /// Size in bytes at which the file is renamed, and older files with it.
     pub max_bytes: Option<u64>,
@@ -139,6 +139,11 @@ impl GameLogSink {
         Self { to, open: None, len: 0, waiting: Vec::new(), failed: false }
     }
 
+    /// Whether lines are gathered before a write. Those of the audit log share one sync, so that a flood of acts hides none.
+    fn gathers(&self) -> bool {
+        self.to.kind == LogKind::Audit || !self.to.sync
+    }
+
     /// Writes the buffered lines, or drops them on an error.
     fn write_waiting(&mut self) {
         if self.waiting.is_empty() {
@@ -199,14 +204,14 @@ impl Sink for GameLogSink {
 
     fn write(&mut self, piece: &[u8]) -> io::Result<()> {
         self.waiting.extend_from_slice(piece);
-        if self.to.sync {
+        if !self.gathers() {
             self.write_waiting();
         }
         Ok(())
     }
 
     fn gather(&self) -> Option<Duration> {
-        (!self.to.sync).then_some(GATHER)
+        self.gathers().then_some(GATHER)
     }
 
     fn sync(&mut self) -> io::Result<()> {
@@ -225,12 +230,31 @@ fn open(to: &LogFile) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.append(true).create(true);
     if to.kind == LogKind::Audit {
+        if fs::symlink_metadata(&to.path).is_ok_and(|data| !data.is_file()) {
+            return Err(io::Error::other("is not a regular file"));
+        }
+        options.read(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         // The state folder is created with its first file.
         to.path.parent().map_or(Ok(()), state_folder::create).map_err(io::Error::other)?;
     }
-    open_to_write(&to.path, &mut options)
+    let mut file = open_to_write(&to.path, &mut options)?;
+    if to.kind == LogKind::Audit {
+        end_line(&mut file)?;
+    }
+    Ok(file)
+}
+
+/// Ends a last line that a loss of power or a full disk has cut, so that the next line is whole.
+fn end_line(file: &mut File) -> io::Result<()> {
+    if file.metadata()?.len() == 0 {
+        return Ok(());
+    }
+    let mut last = [0];
+    file.seek(SeekFrom::End(-1))?;
+    file.read_exact(&mut last)?;
+    if last == *b"\n" { Ok(()) } else { file.write_all(b"\n") }
 }
 
 /// Rotates the files: each number grows by one, the oldest file is removed.
@@ -320,6 +344,24 @@ mod tests {
         assert_eq!(scratch.read("games.log.5").as_deref(), Some("line 2 of many\n"));
         assert_eq!(scratch.read("games.log.6"), None);
         assert!(!writer.failed);
+    }
+
+    #[test]
+    fn audit_log_ends_a_line_that_was_cut() {
+        let scratch = Scratch::new("cut");
+        let path = scratch.0.join("audit.jsonl");
+        fs::write(&path, "{\"act\":\"to").unwrap();
+        let to = LogFile { kind: LogKind::Audit, path: path.clone(), sync: true, max_bytes: None };
+        let mut log = GameLog::start(to.clone()).unwrap();
+        log.add("{}\n".to_owned());
+        log.finish();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "{\"act\":\"to\n{}\n");
+        fs::remove_file(&path).unwrap();
+        fs::create_dir(&path).unwrap();
+        let mut writer = GameLogSink::new(to);
+        writer.waiting.extend_from_slice(b"{}\n");
+        writer.write_waiting();
+        assert!(writer.failed, "not a regular file");
     }
 
     #[test]

@@ -11,7 +11,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{StateFile, files::open_to_write};
+use super::{
+    StateFile,
+    files::{open_regular, open_to_write},
+};
 use crate::model::state_folder::StateFolder;
 
 /// File whose lock a process holds that uses the folder.
@@ -77,8 +80,11 @@ impl DiskState {
         options.write(true).create(true).truncate(false);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let shown = self.path.display();
-        let file = open_to_write(&self.path.join(LOCK), &mut options)
+        let (shown, path) = (self.path.display(), self.path.join(LOCK));
+        if fs::symlink_metadata(&path).is_ok_and(|data| !data.is_file()) {
+            return Err(format!("{} is not a regular file", path.display()));
+        }
+        let file = open_to_write(&path, &mut options)
             .map_err(|error| format!("state folder {shown} not writable: {error}"))?;
         #[cfg(unix)]
         {
@@ -118,7 +124,7 @@ impl StateFolder for DiskState {
 
     fn read_end(&self, name: &str, most: u64) -> Result<Option<String>, String> {
         let read = || -> io::Result<(u64, Vec<u8>)> {
-            let mut file = fs::File::open(self.path.join(name))?;
+            let mut file = open_regular(&self.path.join(name))?;
             let start = file.metadata()?.len().saturating_sub(most);
             file.seek(SeekFrom::Start(start))?;
             let mut bytes = Vec::new();

@@ -81,7 +81,7 @@ fn check_admin_file(settings: &Settings) -> Result<(), String> {
         return Ok(());
     }
     let origin = settings.origin_of(key::SV_ADMINS);
-    let bytes = io::read_file(Path::new(path), MAX_ADMIN_FILE_LEN)
+    let bytes = io::read_regular_file(Path::new(path), MAX_ADMIN_FILE_LEN)
         .map_err(|error| format!("{origin}sv_admins: {error}"))?;
     check_admins(&String::from_utf8_lossy(&bytes))
         .map_err(|(line, what)| format!("{path}:{line}: {what}"))

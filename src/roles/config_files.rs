@@ -170,7 +170,8 @@ impl<'a> ConfigReader<'a> {
         let name = path.display().to_string();
         let is_toml = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("toml"));
         if !is_toml {
-            let read = io::read_file(path, MAX_SCRIPT_LEN).map_err(|error| error.to_string());
+            let read =
+                io::read_regular_file(path, MAX_SCRIPT_LEN).map_err(|error| error.to_string());
             match read.and_then(|bytes| {
                 script_text(&bytes).map_err(|what| format!("{name}: not a text file: {what}"))
             }) {
@@ -179,7 +180,7 @@ impl<'a> ConfigReader<'a> {
             }
             return;
         }
-        match io::read_config(path) {
+        match io::reread_config(path) {
             Ok(text) => {
                 // Values before an error are judged all the same.
                 if let Err(error) = settings.read_config(&name, &text) {

@@ -235,6 +235,14 @@ fn level_is_changed_behind_the_frame() {
     assert!(answer.contains("map not found: x;quit"), "{answer}");
     let answer = ask(&mut fixture, omar, "say !cancelvote");
     assert!(answer.contains("No vote in progress."), "{answer}");
+    let answer = ask(&mut fixture, omar, "tell 1 \"/login omars-long-secret\"");
+    assert!(answer.contains("Not sent to other players."), "{answer}");
+    ask(&mut fixture, omar, "say !map fragd1");
+    let audit = run(&mut fixture, "auditlog");
+    assert!(audit.contains(r#""act":"map fragd1","address""#), "{audit}");
+    assert!(audit.contains(r#""player":"Omar (omar)""#), "{audit}");
+    assert!(!audit.contains("vote\",\"") && !audit.contains("omars-long-secret"), "{audit}");
+    assert_eq!(audit.matches(r#""act":"map fragd1""#).count(), 1, "{audit}");
     assert!(fixture.player(other).is_active());
     fixture.check_no_faults();
 }

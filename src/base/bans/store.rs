@@ -192,7 +192,7 @@ impl BanStore {
             return Ok(());
         }
         Err(format!(
-            "{subject} has your own address, which would have no rcon (expected a GUID or name, or exceptaddr {own} before)"
+            "{subject} has your own address, which would lose its remote console (expected a GUID or name, or exceptaddr {own} before)"
         ))
     }
 }

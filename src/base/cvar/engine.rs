@@ -217,7 +217,7 @@ setting_rows! {
         "Milliseconds until one more rcon request is allowed.";
     SV_RCON_LOCKOUT, "sv_rconLockout", Int::or_off(1, 3600), all("300", O),
         "Maximum seconds that wrong passwords lock an address out of rcon; 0 disables the lockout.";
-    SV_ADMINS, "sv_admins", Text::up_to(255), all("", O),
+    SV_ADMINS, "sv_admins", Text::up_to(255), all("", E.and(O)),
         "File (TOML) with levels and logins of players who are administrators, read before the first level, by rehashadmins \
          and on SIGHUP; empty for none.";
     SV_WARN_LIMIT, "sv_warnLimit", Int::or_off(1, 100), all("0", O),

@@ -30,9 +30,8 @@ pub fn masked_login(command: &str) -> Cow<'_, str> {
     if name.eq_ignore_ascii_case(LOGIN) && words.len() > 1 {
         return format!("{name} {MASK}").into();
     }
-    if ["say", "say_team"].iter().any(|known| known.eq_ignore_ascii_case(name))
-        && is_login_text(&words.rest(1))
-    {
+    // A chat line, or one with a player or voice before the text.
+    if (1..words.len()).take(2).any(|at| is_login_text(&words.rest(at))) {
         return format!("{name} {LOGIN} {MASK}").into();
     }
     Cow::Borrowed(command)
@@ -53,6 +52,7 @@ mod tests {
             ("say !login sesame", "say login ***"),
             ("say login anyone here", "say login anyone here"),
             ("tell 3 hello", "tell 3 hello"),
+            ("tell 3 /login sesame", "tell login ***"),
         ] {
             assert_eq!(masked_login(text), shown, "{text}");
         }

@@ -46,7 +46,7 @@ pub(super) fn handle_rcon(
     request_len: usize,
 ) {
     if server.settings.values().int(key::RCON_SECURE) > 1 {
-        return server.counters.bump(QwCounter::BadRcon);
+        return refuse_form(server, now, route, "a password in the request");
     }
     let unix = server.unix(now);
     let verdict = decide(server, now, route, |settings, _, _| {
@@ -71,7 +71,7 @@ pub(super) fn handle_secure_rcon(
 ) {
     let values = server.settings.values();
     if values.int(key::RCON_SECURE) > 1 && request.mode != SecureMode::Challenge {
-        return server.counters.bump(QwCounter::BadRcon);
+        return refuse_form(server, now, route, "a time in place of a challenge");
     }
     let max_difference_s = u64::from(values.int(key::RCON_SECURE_MAXDIFF).unsigned_abs());
     let now_s = server.unix(now).0 / 1000;
@@ -93,6 +93,9 @@ pub(super) fn handle_secure_rcon(
     });
     match verdict {
         PasswordVerdict::Granted => {
+            if request.mode == SecureMode::Challenge {
+                server.guards.challenges.renew();
+            }
             let commands: Vec<_> = request.commands().take(MAX_COMMANDS).collect();
             respond(server, now, route, &commands);
         }
@@ -103,6 +106,14 @@ pub(super) fn handle_secure_rcon(
             refuse(server, now, route, (is_answered && is_told, why), request_len);
         }
         PasswordVerdict::Ignored => server.counters.bump(QwCounter::BadRcon),
+    }
+}
+
+/// Refuses a form of request that `rcon_secure` does not allow.
+fn refuse_form(server: &mut QwServer, now: Millis, route: Route, form: &str) {
+    server.counters.bump(QwCounter::BadRcon);
+    if let Some(suppressed) = server.log.allows(LogEvent::BadRcon, now) {
+        log::warn!("{} rcon refused: {form} (rcon_secure){suppressed}", route.remote);
     }
 }
 

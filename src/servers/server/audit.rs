@@ -49,6 +49,8 @@ pub(super) enum Actor {
 pub(super) struct Audit {
     /// Author of the commands that run.
     pub(super) actor: Actor,
+    /// Console line that is queued by an act that is recorded already.
+    pub(super) recorded_line: Option<String>,
     /// Address and time of the last remote command.
     pub(super) last_rcon: Option<(IpAddr, Millis)>,
     /// Lines for the file.

@@ -30,7 +30,7 @@ pub const MAX_ARCHIVE_LEN: u64 = 8 << 20;
 const HEAD: &str =
     "// Settings of fragd that outlast the server. Scripts and the command line win over them.\n";
 /// Settings that no archive holds: their values are those of the start, of the server or of `devmap`.
-const NEVER: Flags = Flags::INIT.and(Flags::READ_ONLY).and(Flags::CHEAT);
+const NEVER: Flags = Flags::INIT.and(Flags::EARLY).and(Flags::READ_ONLY).and(Flags::CHEAT);
 
 /// An archived value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -55,7 +55,8 @@ impl ArchivedSettings {
     /// Its first fault, with the line.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut all = Self::default();
-        for (at, line) in text.lines().enumerate() {
+        // Editors may write a byte order mark.
+        for (at, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
             let words = CommandArgs::parse(line);
             if words.is_empty() {
                 continue;

@@ -1,7 +1,8 @@
 //! Tries of logins: limits per address and in total.
 //!
 //! An address has [`FREE_TRIES`] wrong tries. Then it is refused for [`REFUSAL_TIME`], also with the right secret, so that
-//! guesses get no further. Connections are proven, so that a forged address refuses no other client.
+//! guesses get no further. A right secret forgets none of them, since its owner may guess those of others. Connections are
+//! proven, so that a forged address refuses no other client.
 //! Invariant: the number of remembered addresses is bounded.
 
 use std::{collections::BTreeMap, net::IpAddr};
@@ -62,11 +63,6 @@ impl LoginTries {
         tries.last = now;
         FREE_TRIES.saturating_sub(tries.wrong)
     }
-
-    /// Forgets the wrong tries of an address.
-    pub(super) fn record_right(&mut self, from: IpAddr) {
-        self.sites.remove(&AddressKey::site(from));
-    }
 }
 
 #[cfg(test)]
@@ -85,8 +81,6 @@ mod tests {
         assert_eq!(tries.admit(at + Millis::seconds(60), from), Err(Millis::seconds(240)));
         assert_eq!(tries.admit(at, other), Ok(()));
         assert_eq!(tries.admit(at + REFUSAL_TIME, from), Ok(()), "refused for minutes only");
-        assert_eq!(tries.record_wrong(at + REFUSAL_TIME, from), 4);
-        tries.record_right(from);
         assert_eq!(tries.record_wrong(at + REFUSAL_TIME, from), 4);
     }
 

@@ -65,6 +65,9 @@ const DEFAULT_LINES: usize = 20;
 /// Runs a command, and records it if it is an act.
 pub(super) fn recorded(server: &mut Server, words: &CommandArgs, run: impl FnOnce(&mut Server)) {
     let Some(actor) = actor_of(server, words) else { return run(server) };
+    if server.core.audit.recorded_line.take_if(|line| *line == words.rest(0)).is_some() {
+        return run(server);
+    }
     server.core.console.listen();
     run(server);
     let heard = server.core.console.end_listening();

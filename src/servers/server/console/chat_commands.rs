@@ -69,6 +69,7 @@ fn take_step(server: &mut Server, number: ClientNum, step: AdminStep) -> Vec<Str
         AdminStep::Queue(line) => {
             let answer = format!("{line}: runs now");
             server.core.console.queue(Author::Operator, &line);
+            server.core.audit.recorded_line = Some(line.clone());
             vec![answer]
         }
         AdminStep::Run(line) => {

@@ -7,7 +7,8 @@ use super::{
     chat_commands,
 };
 use crate::{
-    model::{ClientNum, CommandArgs},
+    bg::chat::CHAT_COMMANDS,
+    model::{ClientNum, CommandArgs, text::counted},
     server::{
         admins::{Level, LoginResult},
         state::Server,
@@ -35,14 +36,16 @@ pub(in crate::server) fn take_command(
         log_out(server, number);
     } else if is("whoami") {
         show_role(server, number);
-    } else if is("say") || is("say_team") {
-        let said = words.rest(1);
-        if is_login_text(&said) {
+    } else if CHAT_COMMANDS.iter().any(|known| is(known)) {
+        // Those about a player or a voice have one more word before the text.
+        let (said, behind) = (words.rest(1), words.rest(2));
+        if is_login_text(&said) || is_login_text(&behind) {
             let answer = "Not sent to other players. Log in by the console: /login SECRET";
             tell_client(&mut server.core, number, [answer]);
             return true;
         }
-        return chat_commands::take_text(server, number, &said);
+        let is_line = is("say") || is("say_team");
+        return is_line && chat_commands::take_text(server, number, &said);
     } else {
         return false;
     }
@@ -65,7 +68,7 @@ fn log_in(server: &mut Server, number: ClientNum, words: &CommandArgs) {
         }
         LoginResult::Wrong(left) => {
             record(core, number, LOGIN, "wrong secret");
-            format!("Wrong secret. {left} tries left.")
+            format!("Wrong secret. {} left.", counted(left, "try"))
         }
         LoginResult::Refused(time) => {
             format!("Too many tries. Wait {} s.", time.0.div_ceil(1000))

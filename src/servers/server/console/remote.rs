@@ -62,7 +62,7 @@ pub(in crate::server) fn handle_rcon(server: &mut Server, route: Route, request:
 
 fn handle_plain(server: &mut Server, route: Route, request: Rcon<'_>) {
     if server.core.settings.int(key::RCON_SECURE) > 0 {
-        return server.core.stats.bump(Counter::RconRefused);
+        return refuse_form(server, route, "a password in clear text");
     }
     let decision = decided(server, route, |_, _, ours| is_password(ours, request.password));
     let command = request.command.to_string();
@@ -72,7 +72,7 @@ fn handle_plain(server: &mut Server, route: Route, request: Rcon<'_>) {
 fn handle_signed(server: &mut Server, route: Route, request: SecureRcon<'_>) {
     let settings = &server.core.settings;
     if settings.int(key::RCON_SECURE) > 1 && request.mode != SecureMode::Challenge {
-        return server.core.stats.bump(Counter::RconRefused);
+        return refuse_form(server, route, "a time in place of a challenge");
     }
     let max_difference_s = u64::from(settings.int(key::RCON_SECURE_MAXDIFF).unsigned_abs());
     let now_s = calendar(&server.core);
@@ -99,6 +99,15 @@ fn handle_signed(server: &mut Server, route: Route, request: SecureRcon<'_>) {
     let text = |command: &[u8]| WireText::new(command).to_string();
     let commands: Vec<String> = request.commands().take(MAX_COMMANDS).map(text).collect();
     respond(server, route, decision, (AnswerForm::Short, &commands, fault));
+}
+
+/// Refuses a form of request that `rcon_secure` does not allow.
+fn refuse_form(server: &mut Server, route: Route, form: &str) {
+    server.core.stats.bump(Counter::RconRefused);
+    let now = server.core.now;
+    if let Some(suppressed) = server.core.stats.allows_log(LogEvent::BadRcon, now) {
+        log::warn!("{} rcon rejected: {form} (rcon_secure){suppressed}", route.remote);
+    }
 }
 
 /// Decides about a request. `is_right` is told the guards of the server, the requests that were seen with the time, and
