@@ -435,6 +435,7 @@ fn q16_banned_addresses_get_limited_refusals() {
         }
     }
     assert!(refusals <= 250, "{refusals} refusals");
+    assert!(attacked.count(QwCounter::Banned) > 1, "refused at the connect");
     assert!(attacked.bytes_out <= attacked.bytes_in, "{} bytes", attacked.bytes_out);
     assert_eq!(attacked.fixture.server.population(), (3, 0));
     attacked.check();
