@@ -246,7 +246,7 @@ fn open(to: &LogFile) -> io::Result<File> {
     Ok(file)
 }
 
-/// Ends a last line that was cut, by a full disk or a loss of power, so that the next is whole.
+/// Ends a last line that a full disk or a loss of power has cut.
 fn end_line(file: &mut File) -> io::Result<()> {
     if file.metadata()?.len() == 0 {
         return Ok(());

@@ -1,6 +1,6 @@
 //! QuakeWorld server role (`fragd qw`).
 
-use std::{cell::RefCell, net::IpAddr, rc::Rc};
+use std::{cell::RefCell, net::IpAddr, path::PathBuf, rc::Rc};
 
 use fragd::{
     cli::{ExitStatus, QwOptions, TraceFiles},
@@ -69,11 +69,7 @@ fn host(options: &QwOptions) -> Result<(), Failure> {
     let began = UnixMillis(io::unix_millis());
     let recorder = start_recorder(options, named, entropy, began).map_err(Failure::System)?;
     let folders = options.folders(&settings);
-    // The first folder is that of --gamedir.
-    let named = [options.basedir.as_ref(), options.gamedir.as_ref().and(folders.first())];
-    if let Some(missing) = named.into_iter().flatten().find(|folder| !folder.is_dir()) {
-        log::warn!("folder not found: {} (see --basedir and --gamedir)", missing.display());
-    }
+    warn_about_missing(options, &folders);
     let mut data: Box<dyn Assets> = Box::new(QuakeData::open(folders));
     if let Some(recorder) = &recorder {
         data = Box::new(RecordedAssets::new(data, Rc::clone(recorder)));
@@ -85,21 +81,15 @@ fn host(options: &QwOptions) -> Result<(), Failure> {
         output.lines().for_each(|line| log::warn!("{line}"));
         Failure::Usage(error.to_string())
     })?;
-    // Scripts may name the folder, and bans of a script stay.
-    let values = server.settings().values();
-    let named = (key::SV_STATE.setting().name, values.text(key::SV_STATE));
-    let port = (values.int(key::NET_PORT), "");
-    let state = super::state::named_folder(named, port, options.journal.is_some());
-    server.keep_bans(state.map_err(Failure::Usage)?);
+    keep_bans(&mut server, options.journal.is_some()).map_err(Failure::Usage)?;
     let sockets = Sockets::listen(&[listen(options, server.settings())])
         .map_err(|error| Failure::System(advice(&error)))?;
     for address in sockets.addresses(LocalPort(0)) {
         log::info!("listening on UDP {address}");
     }
-    let mut observers: Vec<Box<dyn Observer>> = Vec::new();
-    if let Some(recorder) = &recorder {
-        observers.push(Box::new(Rc::clone(recorder)));
-    }
+    let recording =
+        recorder.iter().map(|recorder| Box::new(Rc::clone(recorder)) as Box<dyn Observer>);
+    let mut observers: Vec<Box<dyn Observer>> = recording.collect();
     let locals = sockets.addresses(LocalPort(0)).map(|at| (LocalPort(0), at)).collect();
     let tap = super::tap::open(&options.files, locals, began, Role::Server, MAX_LINES);
     if let Some(tap) = tap.map_err(Failure::System)? {
@@ -128,6 +118,24 @@ fn host(options: &QwOptions) -> Result<(), Failure> {
     if let Some(recorder) = recorder {
         recorder.borrow_mut().end();
     }
+    Ok(())
+}
+
+/// Warns about a folder of the options that does not exist.
+fn warn_about_missing(options: &QwOptions, folders: &[PathBuf]) {
+    // The first folder is that of --gamedir.
+    let named = [options.basedir.as_ref(), options.gamedir.as_ref().and(folders.first())];
+    if let Some(missing) = named.into_iter().flatten().find(|folder| !folder.is_dir()) {
+        log::warn!("folder not found: {} (see --basedir and --gamedir)", missing.display());
+    }
+}
+
+/// Opens the state folder that the settings name. Scripts may have named it, and bans of a script stay.
+fn keep_bans(server: &mut QwServer, has_journal: bool) -> Result<(), String> {
+    let values = server.settings().values();
+    let named = (key::SV_STATE.setting().name, values.text(key::SV_STATE));
+    let port = (values.int(key::NET_PORT), "");
+    server.keep_bans(super::state::named_folder(named, port, has_journal)?);
     Ok(())
 }
 
