@@ -1,6 +1,6 @@
 //! File of the state folder that a part of a node keeps.
 //!
-//! Invariants: a change is handed to the folder within [`WRITE_INTERVAL`], once the server runs frames; an unreadable file is
+//! Invariants: a change is handed to the folder within a second, once the server runs frames; an unreadable file is
 //! kept aside and never overwritten; a server whose start ends it writes nothing.
 
 use std::rc::Rc;
