@@ -65,7 +65,9 @@ const DEFAULT_LINES: usize = 20;
 /// Runs a command, and records it if it is an act.
 pub(super) fn recorded(server: &mut Server, words: &CommandArgs, run: impl FnOnce(&mut Server)) {
     let Some(actor) = actor_of(server, words) else { return run(server) };
-    if server.core.audit.recorded_line.take_if(|line| *line == words.rest(0)).is_some() {
+    // A line of the game's queue is a vote, unless an administrator among the players queued it.
+    let is_queued = |line: &mut String| actor == Actor::Vote && *line == words.rest(0);
+    if server.core.audit.recorded_line.take_if(is_queued).is_some() {
         return run(server);
     }
     server.core.console.listen();
