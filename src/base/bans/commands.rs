@@ -216,7 +216,7 @@ fn add_network(host: &mut dyn Moderated, words: &CommandArgs, kind: EntryKind) {
 pub fn add(host: &mut dyn Moderated, content: Draft) -> bool {
     let now = host.calendar();
     let (kind, subject) = (content.kind, content.subject.to_string());
-    let added = host.bans_mut().change(now, |list| list.add(content));
+    let added = host.bans_mut().add(now, content);
     let entry = added.map(|id| {
         let content = host.bans().list().get(id).cloned();
         content.map(|content| Entry { id, content }.details(now).to_string()).unwrap_or_default()

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, net::IpAddr, rc::Rc};
 
 use super::{
     entry::{Draft, EntryKind},
-    list::{BanList, Client, MAX_ENTRIES},
+    list::{AddError, BanList, Client, MAX_ENTRIES},
     subject::Subject,
 };
 use crate::model::{Millis, saved_file::SavedFile, state_folder::StateFolder, text::counted};
@@ -19,7 +19,7 @@ const MAX_FILE_LEN: u64 = MAX_ENTRIES as u64 * 1024;
 pub struct BanStore {
     list: BanList,
     file: SavedFile,
-    /// Entries that were made since the start: they move with a calendar that is set.
+    /// Entries that commands have made since the start: they move with a calendar that is set. Imported ones have no end.
     of_run: BTreeSet<u32>,
     /// Author of the command that runs, if it is not the console.
     author: Option<CommandAuthor>,
@@ -83,14 +83,17 @@ impl BanStore {
     pub fn change<T>(&mut self, now: u64, change: impl FnOnce(&mut BanList) -> T) -> T {
         self.list.remove_ended(now);
         self.file.change();
-        let times = |list: &BanList| -> BTreeSet<(u32, u64)> {
-            list.entries().map(|entry| (entry.id, entry.content.made)).collect()
-        };
-        let before = times(&self.list);
-        let result = change(&mut self.list);
-        let after = times(&self.list);
-        self.of_run.extend(after.difference(&before).map(|(id, _)| id));
-        result
+        change(&mut self.list)
+    }
+
+    /// Adds an entry as [`BanList::add`], as one of this run.
+    ///
+    /// # Errors
+    /// The list is full.
+    pub fn add(&mut self, now: u64, content: Draft) -> Result<u32, AddError> {
+        let id = self.change(now, |list| list.add(content))?;
+        self.of_run.insert(id);
+        Ok(id)
     }
 
     /// Follows a calendar that was set from one second to another. Entries of this run move with it, since their time was meant
